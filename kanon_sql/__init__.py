@@ -1,0 +1,57 @@
+"""kanon_sql: anonymize a table where it lives, by generated SQL."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.version import __version__
+
+if TYPE_CHECKING:
+    from kanon_sql.connection import connect
+    from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
+    from kanon_sql.pipeline.anonymize import anonymize
+    from kanon_sql.pipeline.check import check
+    from kanon_sql.pipeline.plan import plan
+    from kanon_sql.pipeline.render import render
+    from kanon_sql.pipeline.result import Result
+    from kanon_sql.spec import Spec
+
+__all__ = [
+    "KanonError",
+    "RequirementNotMet",
+    "Result",
+    "Spec",
+    "SpecError",
+    "__version__",
+    "anonymize",
+    "check",
+    "connect",
+    "plan",
+    "render",
+]
+
+_HOME = {
+    "KanonError": "kanon_sql.errors",
+    "RequirementNotMet": "kanon_sql.errors",
+    "Result": "kanon_sql.pipeline.result",
+    "Spec": "kanon_sql.spec",
+    "SpecError": "kanon_sql.errors",
+    "anonymize": "kanon_sql.pipeline.anonymize",
+    "check": "kanon_sql.pipeline.check",
+    "connect": "kanon_sql.connection",
+    "plan": "kanon_sql.pipeline.plan",
+    "render": "kanon_sql.pipeline.render",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that ``import kanon_sql`` stays quick."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'kanon_sql' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,162 @@
+"""What an engine is: a handful of methods, its capabilities as data, and a meter.
+
+Everything that reaches the client goes through :meth:`Engine.fetch`, which always has a
+limit and always counts: the egress meter is the proof that no source row was fetched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from kanon_sql.errors import QueryTimeout
+from kanon_sql.sql.statement import Statement
+
+__all__ = ["Capabilities", "Column", "Deadline", "Engine", "Kind", "Meter", "Row"]
+
+Row = tuple[Any, ...]
+Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "boolean", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a relation: its name, the engine's type name, and the kind of value."""
+
+    name: str
+    type: str
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do, as data.
+
+    Attributes:
+        dialect: the sqlglot dialect its SQL is written in.
+        transactional_ddl: CREATE, DROP and RENAME can be rolled back.
+        temp_tables: session temporary tables exist and need no rights in a schema.
+        files: Parquet and CSV files can be read as relations.
+        identifier_bytes: the longest identifier; None when there is no limit.
+    """
+
+    dialect: str
+    transactional_ddl: bool
+    temp_tables: bool
+    files: bool
+    identifier_bytes: int | None = None
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a run asked of the engine, and what reached the client.
+
+    Attributes:
+        statements: statements executed.
+        source_scans: reads of the source relation, counted in the statements' text.
+        rows_fetched: rows that reached the client.
+        bytes_fetched: the size of those rows written as text, in bytes.
+        log: every statement, in order.
+    """
+
+    statements: int = 0
+    source_scans: int = 0
+    rows_fetched: int = 0
+    bytes_fetched: int = 0
+    log: list[Statement] = field(default_factory=list)
+
+    def count(self, statement: Statement) -> None:
+        """Count one statement before it runs."""
+        self.statements += 1
+        self.source_scans += statement.scans
+        self.log.append(statement)
+
+    def count_rows(self, rows: Sequence[Row]) -> None:
+        """Count rows that reached the client."""
+        self.rows_fetched += len(rows)
+        self.bytes_fetched += sum(len(str(value).encode()) for row in rows for value in row)
+
+
+class Deadline:
+    """A point in time that a whole run must not pass.
+
+    Args:
+        seconds: from now; None for no limit.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self.seconds = seconds
+        self._end = None if seconds is None else time.monotonic() + seconds
+
+    def remaining(self) -> float | None:
+        """Seconds left, None for no limit. Raises QueryTimeout when none is left."""
+        if self._end is None:
+            return None
+        left = self._end - time.monotonic()
+        if left <= 0:
+            raise self.error()
+        return left
+
+    def error(self) -> QueryTimeout:
+        """The error to raise when time is up."""
+        return QueryTimeout(f"the time limit of {self.seconds:g} s was reached; the statement was cancelled")
+
+
+class Engine(Protocol):
+    """The protocol that every engine follows."""
+
+    capabilities: Capabilities
+    meter: Meter
+
+    @property
+    def label(self) -> str:
+        """What to call the database in messages; never holds a credential."""
+
+    @property
+    def version(self) -> str:
+        """The engine's version."""
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether everything written vanishes when the connection closes."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the connection refuses to write."""
+
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect. Raises DatabaseError."""
+
+    def fetch(self, statement: Statement, limit: int) -> list[Row]:
+        """Run a query and return its rows, at most ``limit`` (more is an error)."""
+
+    def columns(self, relation: str) -> list[Column]:
+        """The columns of a FROM form, without reading a row."""
+
+    def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
+        """What there is under a name."""
+
+    def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
+        """Create a temporary table with ``statement`` and fill it with rows of text."""
+
+    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+        """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
+
+    def transaction(self) -> AbstractContextManager[None]:
+        """Everything inside happens, or nothing does."""
+
+    def cancel(self) -> None:
+        """Stop the running statement."""
+
+    def close(self) -> None:
+        """Release the connection if the engine opened it."""
+
+    def without_deadline(self) -> AbstractContextManager[None]:
+        """Let cleaning up finish even after the time limit was reached."""
+
+    def run(self, deadline: Deadline) -> AbstractContextManager[Meter]:
+        """A fresh meter and a time limit for everything inside."""
+
+

@@ -1,0 +1,134 @@
+"""Every error a user can meet, as one tree.
+
+    KanonError
+    ├── SpecError              the spec is wrong (file, line, column, what to do)
+    ├── HierarchyError         a hierarchy does not cover or does not nest
+    ├── UnsupportedError       this engine or dialect cannot do what was asked, and why
+    ├── SearchTooLarge         the lattice is too large for the chosen algorithm
+    ├── RequirementNotMet      raised by ``raise_for_failure()``: the verdict is "fail"
+    ├── VerificationError      the written table is not what was promised; it was dropped
+    ├── DatabaseError          the database refused or failed
+    │   └── QueryTimeout       a statement ran longer than allowed and was cancelled
+    └── TemplateError          a template is unsafe or not portable (a defect of kanon_sql)
+
+No message holds a raw personal value: values are counted and described by kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+__all__ = [
+    "DatabaseError",
+    "ExitCode",
+    "HierarchyError",
+    "KanonError",
+    "Problem",
+    "QueryTimeout",
+    "RequirementNotMet",
+    "SearchTooLarge",
+    "SpecError",
+    "TemplateError",
+    "UnsupportedError",
+    "VerificationError",
+]
+
+
+class ExitCode(IntEnum):
+    """What the process tells its caller."""
+
+    PASS = 0
+    """The requirement is met (or the verb has no requirement to meet)."""
+    FAIL = 1
+    """The requirement is not met; nothing was published."""
+    USAGE = 2
+    """The command line or the spec is wrong."""
+    DATABASE = 3
+    """The database refused, failed, or took too long."""
+
+
+class KanonError(Exception):
+    """Base of all errors of kanon_sql. ``str(error)`` is a message for the user."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, message: str) -> None:
+        if not message.strip():
+            raise ValueError("an error needs a message")
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a spec or a hierarchy file, and where."""
+
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
+        return f"{place}: {self.message}" if place else self.message
+
+
+class SpecError(KanonError):
+    """The spec is wrong. ``problems`` lists everything found, not only the first."""
+
+    def __init__(self, problems: Sequence[Problem] | str) -> None:
+        if isinstance(problems, str):
+            problems = [Problem(problems)]
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class HierarchyError(KanonError):
+    """A hierarchy does not cover the data, or its levels do not nest."""
+
+    def __init__(self, problems: Sequence[Problem] | str) -> None:
+        if isinstance(problems, str):
+            problems = [Problem(problems)]
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class UnsupportedError(KanonError):
+    """What was asked cannot be done here; the message says why."""
+
+
+class SearchTooLarge(KanonError):
+    """The generalization lattice is too large for the chosen search algorithm."""
+
+
+class RequirementNotMet(KanonError):
+    """The privacy requirement is not met. ``result`` is the full result."""
+
+    exit_code = ExitCode.FAIL
+
+    def __init__(self, message: str, result: object) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class VerificationError(KanonError):
+    """The written table failed its independent verification and was dropped."""
+
+    exit_code = ExitCode.FAIL
+
+
+class DatabaseError(KanonError):
+    """The database refused or failed. Credentials and values are not in the message."""
+
+    exit_code = ExitCode.DATABASE
+
+
+class QueryTimeout(DatabaseError):
+    """A statement ran longer than ``--timeout`` and was cancelled."""
+
+
+class TemplateError(KanonError):
+    """A template is unsafe or outside the portable subset: a defect of kanon_sql."""
+
+    exit_code = ExitCode.DATABASE

@@ -1,0 +1,242 @@
+"""The evaluator: a batch of lattice nodes in, one generated statement, their verdicts out.
+
+Every node is one GROUP BY over the smallest frequency set that covers it; only a row of
+aggregates per node reaches Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.classes import Frames, achieved_columns, flagged_classes
+from kanon_sql.frequency import FrequencySets, count_attributes
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.privacy import Monotonicity, PrivacyModel
+from kanon_sql.quality import Measured, Metric
+from kanon_sql.search import Batch, Question, Verdict
+from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.text import Relation, literal, slot
+from kanon_sql.verify import Examination, read_examination
+from kanon_sql.workspace import Workspace
+
+__all__ = ["Evaluator", "is_sound"]
+
+NODES_PER_STATEMENT = 32
+"""Measured on DuckDB: fewer leave overhead per statement, many more slow its planner down."""
+
+
+def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
+    """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
+    when = model.monotonicity(by_person)
+    return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
+
+
+@dataclass(frozen=True)
+class _Covering:
+    """Frequency sets at a node: they cover every generalization of it."""
+
+    node: Node
+    base: Relation
+    values: Mapping[str, Relation]
+
+
+class Evaluator:
+    """Answers questions about nodes from the frequency sets.
+
+    Args:
+        workspace: where statements run.
+        sets: the frequency sets.
+        models: the requirements.
+        metric: the quality metric that the search optimizes.
+        prefer: the preference criterion (Samarati 2001, section 3.2).
+        max_suppressed: MaxSup, in rows.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        sets: FrequencySets,
+        models: Sequence[PrivacyModel],
+        metric: Metric,
+        prefer: str,
+        max_suppressed: int,
+    ) -> None:
+        self.workspace = workspace
+        self.sets = sets
+        self.models = models
+        self.metric = metric
+        self.prefer = prefer
+        self.max_suppressed = max_suppressed
+        self.counts = count_attributes(workspace, sets)
+        self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
+        self._sound = [
+            is_sound(model, by_person=sets.counting != "rows", may_suppress=max_suppressed > 0) for model in models
+        ]
+        self._names: dict[tuple[str, int, int], list[str]] = {}
+        self._coverings = [_Covering((0,) * len(self.heights), sets.base, sets.values)]
+
+    def question(self) -> Question:
+        """What a search strategy may know before it asks."""
+        limits = [lookup.quasi_identifier for lookup in self.sets.lookups]
+        top = tuple(
+            height if limit.maximum_level is None else limit.maximum_level
+            for limit, height in zip(limits, self.heights, strict=True)
+        )
+        return Question(
+            lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
+            heights=self.heights,
+            monotone=all(self._sound),
+            bound=self.bound,
+            rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
+            prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
+        )
+
+    def bound(self, node: Node) -> float:
+        """A lower bound of the metric, a little below it so that rounding cannot break it."""
+        return _below(self.metric.bound(self.counts, node))
+
+    def preference(self, verdict: Verdict) -> float:
+        """The preference criterion of a node; lower is better (Samarati 2001, section 3.2)."""
+        if self.prefer == "minimum_suppression":
+            return verdict.suppressed
+        if self.prefer == "minimum_absolute_distance":
+            return sum(verdict.node)
+        if self.prefer == "minimum_relative_distance":
+            return _rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
+        return -verdict.kept_classes
+
+    def ask(self, batch: Batch) -> list[Verdict]:
+        """The verdicts of a batch: one statement per ``NODES_PER_STATEMENT`` nodes."""
+        metric = self.metric if batch.metrics else None
+        verdicts: list[Verdict] = []
+        for start in range(0, len(batch.nodes), NODES_PER_STATEMENT):
+            verdicts += self.verdicts(batch.nodes[start : start + NODES_PER_STATEMENT], metric)
+        return verdicts
+
+    def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
+        """The verdicts of a few nodes under a metric, in one statement."""
+        branches = [
+            self._statement("evaluate/node", node, metric, {"node": str(position)})
+            for position, node in enumerate(nodes)
+        ]
+        rows = self.workspace.engine.fetch(self.workspace.compiler.union(branches), len(nodes))
+        return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
+
+    def achieved(self, node: Node) -> Examination:
+        """What the kept classes of a node achieve."""
+        statement = self._statement(
+            "evaluate/achieved", node, None, {}, models=achieved_columns(self.models), kept_only=True
+        )
+        (row,) = self.workspace.engine.fetch(statement, 1)
+        return read_examination(row, self.models)
+
+    def suppressed_classes(self, node: Node) -> Relation:
+        """A scratch table with the keys (``k0``, ...) of the classes that a node suppresses."""
+        target = self.workspace.table("suppressed")
+        names = [f"k{position}" for position, _ in enumerate(self.keyed(node))]
+        self.workspace.engine.execute(
+            self._statement("evaluate/suppressed", node, None, {}, target=target, key_names=names)
+        )
+        return target
+
+    def keyed(self, node: Node) -> list[int]:
+        """The quasi-identifiers that a node's classes are grouped by: those below their top."""
+        return [index for index, level in enumerate(node) if level < self.heights[index]]
+
+    def _sized(self, node: Node, metric: Metric | None) -> list[int]:
+        return [] if metric is None else [index for index in self.keyed(node) if node[index] > 0]
+
+    def _statement(
+        self, name: str, node: Node, metric: Metric | None, fills: Mapping[str, str], **context: Any
+    ) -> Statement:
+        """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
+        keyed, sized = self.keyed(node), self._sized(node, metric)
+        compiler = self.workspace.compiler
+        text = compiler.shape(
+            name,
+            (len(keyed), len(sized), None if metric is None else metric.name, str(context.get("target"))),
+            lambda: {**self._node_context(len(keyed), len(sized), metric), **context},
+        )
+        covering = next(item for item in self._coverings)
+        filled = {
+            **fills,
+            **{f"key_{position}": compiler.quote(f"c{index}_{node[index]}") for position, index in enumerate(keyed)},
+            **{f"size_{position}": compiler.quote(f"s{index}_{node[index]}") for position, index in enumerate(sized)},
+            "base": compiler.quote(covering.base.parts[-1]),
+            **{
+                f"values_{position}": compiler.quote(relation.parts[-1])
+                for position, relation in enumerate(covering.values.values())
+            },
+        }
+        return compiler.fill(name, text, filled)
+
+    def _node_context(self, keys: int, sizes: int, metric: Metric | None) -> dict[str, Any]:
+        frames = Frames(
+            base=slot("base"),
+            values={name: slot(f"values_{position}") for position, name in enumerate(self.sets.values)},
+            counting=self.sets.counting,
+            keys=[slot(f"key_{position}") for position in range(keys)],
+            sizes=[slot(f"size_{position}") for position in range(sizes)],
+        )
+        windows = {} if metric is None else metric.windows(frames.key_names)
+        aggregates = {} if metric is None else metric.aggregates(frames.size_names, frames.key_names)
+        # The branches of a UNION ALL have the same number of columns.
+        width = 0 if metric is None else self._width(metric)
+        padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
+        return {
+            "flagged": flagged_classes(frames, self.models, self._sound),
+            "size_names": frames.size_names,
+            "windows": list(windows.items()),
+            "aggregates": [*aggregates.items(), *padding.items()],
+        }
+
+    def _aggregate_names(self, metric: Metric, sizes: int, keys: int) -> list[str]:
+        shape = (metric.name, sizes, keys)
+        if shape not in self._names:
+            self._names[shape] = list(metric.aggregates(["z"] * sizes, ["k"] * keys))
+        return self._names[shape]
+
+    def _width(self, metric: Metric) -> int:
+        """The most aggregates that a metric can ask for."""
+        return len(self._aggregate_names(metric, len(self.heights), len(self.heights)))
+
+    def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
+        classes, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
+        suppressed += self.sets.null_rows
+        suppressed_monotone += self.sets.null_rows
+        value = floor = None
+        if metric is not None:
+            sized = self._sized(node, metric)
+            measured = Measured(
+                node=node,
+                suppressed=suppressed,
+                classes=classes,
+                kept_classes=kept_classes,
+                sized=sized,
+                keyed=self.keyed(node),
+                values=dict(zip(self._aggregate_names(metric, len(sized), len(self.keyed(node))), row[4:], strict=False)),
+            )
+            value = metric.value(self.counts, measured)
+            floor = _below(metric.floor(self.counts, measured))
+        return Verdict(
+            node=node,
+            satisfied=suppressed <= self.max_suppressed and suppressed < self.sets.rows,
+            prunable=suppressed_monotone > self.max_suppressed or suppressed_monotone >= self.sets.rows,
+            suppressed=suppressed,
+            classes=classes,
+            kept_classes=kept_classes,
+            metric=value,
+            floor=floor,
+        )
+
+
+def _rounded(value: float | None) -> float:
+    """Twelve significant digits: engines may sum in another order, ties must stay ties."""
+    assert value is not None
+    return float(f"{value:.12g}")
+
+
+def _below(bound: float) -> float:
+    return bound - 1e-9 * abs(bound)

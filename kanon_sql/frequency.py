@@ -1,0 +1,201 @@
+"""Frequency sets: one pass over the source, then integer-coded tables that every node query reads.
+
+    raw       distinct vectors of values with their row counts (the only scan)
+    base      the vectors as codes, one column per quasi-identifier and level
+    values_j  vectors x values of sensitive attribute j
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from math import log
+from typing import Literal
+
+from kanon_sql.engines.base import Column
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.quality import Attribute, Counts
+from kanon_sql.spec import Spec
+from kanon_sql.sql.statement import source_relation
+from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
+from kanon_sql.workspace import Workspace
+
+__all__ = ["Counting", "FrequencySets", "build_frequency_sets", "count_attributes", "exact_value", "raw_columns", "source_columns"]
+
+Counting = Literal["rows", "persons", "unit"]
+"""What a class counts: rows; persons, added up; or persons, counted distinct because one
+person may have several quasi-identifier vectors."""
+
+
+@dataclass(frozen=True)
+class FrequencySets:
+    """Everything the evaluator needs.
+
+    Attributes:
+        lookups: one per quasi-identifier.
+        base: the frequency set over the quasi-identifiers alone.
+        values: per sensitive attribute with a privacy model: its frequency set.
+        references: per such attribute: its values with their share of the source.
+        counting: what a class counts.
+        rows: rows of the source.
+        null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
+        persons: distinct persons, when the spec names a unit.
+    """
+
+    lookups: Sequence[Lookup]
+    base: Relation
+    values: dict[str, Relation]
+    references: dict[str, Relation]
+    counting: Counting
+    rows: int
+    null_rows: int
+    persons: int | None
+
+
+def exact_value(column: Column, table: str) -> Sql:
+    """A column as it is grouped and compared: text exactly, other types as they are.
+
+    Always qualified with its table's alias: the user's names must not meet ours.
+    """
+    name = Sql(f"{identifier(table)}.{identifier(column.name)}")
+    if column.kind in ("text", "other"):
+        return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+    return name
+
+
+def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str, Column]:
+    """The source's columns by name, checked against the spec.
+
+    Raises:
+        SpecError: the spec names a column that the source does not have.
+    """
+    columns = {column.name: column for column in workspace.engine.columns(relation)}
+    named = [
+        *((f"identifiers: {name}", name) for name in spec.identifiers),
+        *((f"quasi_identifiers: {name}", name) for name in spec.quasi_identifiers),
+        *((f"sensitive: {name}", name) for name in spec.sensitive),
+        *((f"keep: {name}", name) for name in spec.keep),
+        *((f"unit: {name}", name) for name in (spec.unit,) if name is not None),
+    ]
+    problems = []
+    for where, name in named:
+        if name not in columns:
+            close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
+            original = next((column for column in columns if close and column.lower() == close[0]), None)
+            hint = f"; did you mean {original!r}?" if original else f"; it has {', '.join(map(repr, columns))}"
+            problems.append(Problem(f"{where}: the source has no such column{hint}"))
+    if problems:
+        raise SpecError(problems)
+    return columns
+
+
+def raw_columns(spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]) -> dict[str, Sql]:
+    """The columns of the raw frequency table: name -> expression over the source."""
+    table = "kanon_source"
+    raw = {f"q{index}": exact_value(columns[name], table) for index, name in enumerate(spec.quasi_identifiers)}
+    raw |= {f"v{index}": exact_value(columns[name], table) for index, name in enumerate(sensitive)}
+    if spec.unit is not None:
+        raw["unit"] = exact_value(columns[spec.unit], table)
+    return raw
+
+
+def build_frequency_sets(
+    workspace: Workspace, spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]
+) -> FrequencySets:
+    """Scan the source once and build every frequency set.
+
+    Args:
+        workspace: where to build them.
+        spec: the quasi-identifiers, the unit, the treatment of NULL.
+        columns: the source's columns by name.
+        sensitive: the sensitive attributes that a privacy model looks at.
+
+    Raises:
+        HierarchyError, SpecError: a hierarchy does not fit the data.
+    """
+    workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
+    expressions = raw_columns(spec, columns, sensitive)
+    raw = workspace.table("raw")
+    workspace.execute(
+        "frequency/raw",
+        target=raw,
+        source=source_relation(),
+        names=list(expressions),
+        values=list(expressions.values()),
+    )
+    quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
+    unit = None if spec.unit is None else "unit"
+    rows, null_rows, persons, most_vectors = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
+    workspace.report("building the hierarchies' lookup tables", None)
+    lookups = build_lookups(workspace, spec, columns, raw)
+    workspace.report("encoding the frequency sets", None)
+    counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
+    skip_nulls = spec.nulls == "suppress"
+
+    def encode(what: str, sensitive_table: dict[str, object] | None) -> Relation:
+        target = workspace.table(what)
+        extra = [] if sensitive_table is None else [str(sensitive_table["column"])]
+        workspace.execute(
+            "frequency/encode",
+            target=target,
+            raw=raw,
+            lookups=lookups,
+            columns=quasi + extra,
+            sensitive=sensitive_table,
+            counting=counting,
+            unit=unit,
+            skip_nulls=skip_nulls,
+        )
+        return target
+
+    values, references = {}, {}
+    for index, name in enumerate(sensitive):
+        reference = workspace.table(f"sensitive{index}")
+        workspace.execute("frequency/sensitive", target=reference, raw=raw, raw_column=f"v{index}", unit=unit)
+        references[name] = reference
+        values[name] = encode(f"values{index}", {"table": reference, "column": f"v{index}"})
+    base = encode("frequency", None)
+    workspace.drop(raw)
+    return FrequencySets(
+        lookups=lookups,
+        base=base,
+        values=values,
+        references=references,
+        counting=counting,
+        rows=int(rows or 0),
+        null_rows=int(null_rows or 0) if skip_nulls else 0,
+        persons=None if unit is None else int(persons or 0),
+    )
+
+
+def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
+    """The numbers per quasi-identifier and level that metrics take their bounds from."""
+    items = [
+        {"index": lookup.index, "level": level}
+        for lookup in sets.lookups
+        for level in lookup.levels
+    ]
+    found = {
+        (attribute, level): (int(labels), int(covered or 0), float(row_log or 0.0))
+        for attribute, level, labels, covered, row_log in workspace.fetch(
+            "frequency/marginals", len(items), items=items, frequency=sets.base
+        )
+    }
+    kept = sets.rows - sets.null_rows
+    heaviest = max(lookup.quasi_identifier.weight for lookup in sets.lookups)
+    attributes = []
+    for lookup in sets.lookups:
+        levels = [found[lookup.index, level] for level in lookup.levels]
+        attributes.append(
+            Attribute(
+                height=lookup.height,
+                weight=lookup.quasi_identifier.weight / heaviest if heaviest else 1.0,
+                domain_rows=lookup.domain_rows,
+                labels=[*(labels for labels, _, _ in levels), 1],
+                covered=[*(covered for _, covered, _ in levels), kept * lookup.domain_rows],
+                row_log=[*(row_log for _, _, row_log in levels), kept * log(kept) if kept else 0.0],
+            )
+        )
+    return Counts(rows=sets.rows, null_rows=sets.null_rows, attributes=attributes)

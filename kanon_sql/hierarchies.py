@@ -1,0 +1,350 @@
+"""Hierarchies as lookup tables in the database: value -> a code and a label per level.
+
+Rule-based hierarchies are built by SQL from the distinct values of the frequency pass, so
+that not even those reach Python. What the user brings (a file, a tree, a table) is
+validated and joined by text. Only counts come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from kanon_sql.engines.base import Column
+from kanon_sql.errors import HierarchyError, Problem, SpecError
+from kanon_sql.hierarchy_file import TOP, read_hierarchy, with_top
+from kanon_sql.spec import (
+    DatesHierarchy,
+    FileHierarchy,
+    IntervalsHierarchy,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    Spec,
+    SqlHierarchy,
+    TableHierarchy,
+    TreeHierarchy,
+)
+from kanon_sql.sql.expression import level_expression
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation, Sql
+from kanon_sql.workspace import Workspace
+
+__all__ = ["EXACT_RANGE", "Lookup", "build_lookups", "rule_labels"]
+
+EXACT_RANGE = 10**15
+"""Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
+
+_NUMERIC = ("integer", "decimal", "float")
+_YEARS = {"decade": 10, "century": 100}
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """The lookup table of one quasi-identifier.
+
+    Attributes:
+        index: its position among the quasi-identifiers.
+        name: the source column.
+        column: its column in the raw frequency table.
+        table: the lookup table: ``value``, and ``l<level>``, ``c<level>``, ``s<level>``.
+        height: the top level; the top has a label and needs no code.
+        top: the top's label.
+        domain_rows: values of the domain (rows of the hierarchy).
+        unused: hierarchy rows that no row of the data uses; None for rules.
+        null_rows: rows of the source that have NULL here.
+        quasi_identifier: level limits and weight, from the spec.
+    """
+
+    index: int
+    name: str
+    column: str
+    table: Relation
+    height: int
+    top: str
+    domain_rows: int
+    unused: int | None
+    null_rows: int
+    quasi_identifier: QuasiIdentifier
+
+    @property
+    def levels(self) -> range:
+        """The levels that have a code: all but the top."""
+        return range(self.height)
+
+
+@dataclass(frozen=True)
+class _Built:
+    index: int
+    name: str
+    column: str
+    table: Relation
+    height: int
+    top: str
+    hierarchy_rows: int | None
+    nested_in: Relation
+    quasi_identifier: QuasiIdentifier
+
+    @property
+    def levels(self) -> range:
+        return range(self.height)
+
+
+def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation) -> list[Lookup]:
+    """Build, load and validate the lookup table of every quasi-identifier.
+
+    Args:
+        workspace: where to build them.
+        spec: names the quasi-identifiers and their hierarchies.
+        columns: the source's columns by name.
+        raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+
+    Raises:
+        HierarchyError: values without a row (counted), or levels that do not nest.
+        SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
+    """
+    built = []
+    for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items()):
+        hierarchy = quasi_identifier.hierarchy
+        if isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
+            built.append(_from_rows(workspace, spec, index, name, quasi_identifier, raw))
+        else:
+            built.append(_from_rule(workspace, index, columns[name], quasi_identifier, raw))
+    _check_limits(built)
+    _check_nesting(workspace, built)
+    return _check_coverage(workspace, spec, built, raw)
+
+
+def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
+    """The label expressions of a rule-based hierarchy, level 0 first, the top left out.
+
+    Raises:
+        SpecError: the rule does not fit the column's kind.
+    """
+    hierarchy = quasi_identifier.hierarchy
+    where = f"quasi_identifiers.{column.name}"
+    labels = [render("hierarchy/levels/value")]
+    if isinstance(hierarchy, IntervalsHierarchy):
+        if column.kind not in _NUMERIC:
+            raise SpecError(
+                f"{where}: intervals need a number, but the column is {column.type}; "
+                "cast it in a source query, or use another hierarchy"
+            )
+        labels += [_interval(hierarchy, width, column.kind == "integer") for width in hierarchy.widths]
+    elif isinstance(hierarchy, PrefixHierarchy):
+        labels += [render("hierarchy/levels/prefix", keep=keep) for keep in hierarchy.keep]
+    elif isinstance(hierarchy, DatesHierarchy):
+        if column.kind not in ("date", "timestamp") or "TIME ZONE" in column.type.upper():
+            raise SpecError(
+                f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
+                "cast it in a source query"
+            )
+        labels += [
+            render("hierarchy/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units
+        ]
+    elif isinstance(hierarchy, SqlHierarchy):
+        labels += [
+            level_expression(text, f"{where}.sql[{position}]")
+            for position, text in enumerate(hierarchy.expressions)
+        ]
+    return labels
+
+
+def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
+    bounds = [hierarchy.origin, *hierarchy.widths]
+    bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
+    digits = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in bounds))
+    scale = 10**digits
+
+    def scaled_bound(bound: Decimal | None) -> int | None:
+        return None if bound is None else int(bound * scale)
+
+    def text(bound: Decimal | None) -> str:
+        return "" if bound is None else f"{bound:.{digits}f}"
+
+    def number(scaled: Sql) -> Sql:
+        return render(
+            "hierarchy/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits)
+        )
+
+    scaled_width = int(width * scale)
+    scaled = render("hierarchy/levels/scaled", digits=digits, is_integer=is_integer)
+    low = render(
+        "hierarchy/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width
+    )
+    high = Sql(f"({low} + {scaled_width})")
+    return render(
+        "hierarchy/levels/intervals",
+        scaled=scaled,
+        low=low,
+        high=high,
+        low_text=number(low),
+        high_text=number(high),
+        bottom=scaled_bound(hierarchy.bottom),
+        bottom_text=text(hierarchy.bottom),
+        bottom_label=f"< {text(hierarchy.bottom)}",
+        top=scaled_bound(hierarchy.top),
+        top_text=text(hierarchy.top),
+        top_label=f">= {text(hierarchy.top)}",
+    )
+
+
+def _from_rule(
+    workspace: Workspace, index: int, column: Column, quasi_identifier: QuasiIdentifier, raw: Relation
+) -> _Built:
+    labels = rule_labels(column, quasi_identifier)
+    raw_column = f"q{index}"
+    if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy):
+        (out_of_range,) = workspace.row("hierarchy/range", raw=raw, raw_column=raw_column, bound=EXACT_RANGE)
+        if out_of_range:
+            raise HierarchyError(
+                f"quasi_identifiers.{column.name}: {out_of_range} distinct values are not finite or not between "
+                f"-10^15 and 10^15, so no interval holds them; filter or cast them in a source query"
+            )
+    table = workspace.table(f"lookup{index}")
+    workspace.execute(
+        "hierarchy/lookup_rules",
+        target=table,
+        raw=raw,
+        raw_column=raw_column,
+        labels=labels,
+        height=len(labels),
+        top=TOP,
+    )
+    return _Built(index, column.name, raw_column, table, len(labels), TOP, None, table, quasi_identifier)
+
+
+def _from_rows(
+    workspace: Workspace, spec: Spec, index: int, name: str, quasi_identifier: QuasiIdentifier, raw: Relation
+) -> _Built:
+    hierarchy = quasi_identifier.hierarchy
+    domain = workspace.table(f"domain{index}")
+    if isinstance(hierarchy, TableHierarchy):
+        levels, top, rows = _copy_table(workspace, hierarchy, name, domain)
+    else:
+        if isinstance(hierarchy, FileHierarchy):
+            given = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
+        else:
+            assert isinstance(hierarchy, TreeHierarchy)
+            given = with_top(hierarchy.rows())
+        levels, top, rows = len(given[0]), given[0][-1], len(given)
+        create = workspace.compiler.statement("hierarchy/domain", target=domain, levels=levels)
+        workspace.engine.load(create, domain.parts[-1], given)
+    table = workspace.table(f"lookup{index}")
+    raw_column = f"q{index}"
+    workspace.execute(
+        "hierarchy/lookup_rows",
+        target=table,
+        raw=raw,
+        raw_column=raw_column,
+        domain=domain,
+        height=levels - 1,
+        top=top,
+    )
+    return _Built(index, name, raw_column, table, levels - 1, top, rows, domain, quasi_identifier)
+
+
+def _copy_table(
+    workspace: Workspace, hierarchy: TableHierarchy, name: str, domain: Relation
+) -> tuple[int, str, int]:
+    """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
+    where = f"quasi_identifiers.{name}.table"
+    source = Relation(hierarchy.table)
+    names = [
+        column.name
+        for column in workspace.engine.columns(workspace.engine.relation(table=hierarchy.table, query=None, file=None))
+    ]
+    workspace.execute("hierarchy/copy", target=domain, table=source, names=names)
+    rows, missing, repeated, tops, top = workspace.row(
+        "hierarchy/domain_summary", domain=domain, levels=len(names)
+    )
+    problems = []
+    if not rows:
+        problems.append(Problem(f"{where}: the hierarchy table has no rows"))
+    if missing:
+        problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
+    if repeated:
+        problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
+    if problems:
+        raise HierarchyError(problems)
+    if tops == 1 and len(names) > 1:
+        return len(names), str(top), int(rows)
+    return len(names) + 1, TOP, int(rows)
+
+
+def _check_limits(built: Sequence[_Built]) -> None:
+    problems = []
+    for item in built:
+        maximum, minimum = item.quasi_identifier.maximum_level, item.quasi_identifier.minimum_level
+        for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
+            if level is not None and level > item.height:
+                problems.append(
+                    Problem(
+                        f"quasi_identifiers.{item.name}: {what} {level} is above the hierarchy's top, "
+                        f"which is level {item.height}"
+                    )
+                )
+    if problems:
+        raise SpecError(problems)
+
+
+def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
+    items = [
+        {"index": item.index, "level": level, "table": item.nested_in}
+        for item in built
+        for level in range(item.height - 1)
+    ]
+    if not items:
+        return
+    names = {item.index: item.name for item in built}
+    split = workspace.fetch("hierarchy/nesting", len(items), items=items)
+    problems = [
+        Problem(
+            f"quasi_identifiers.{names[attribute]}: {count} labels of level {level} have more than one parent at "
+            f"level {level + 1}: levels must nest"
+        )
+        for attribute, level, count in sorted(split)
+        if count
+    ]
+    if problems:
+        raise HierarchyError(problems)
+
+
+def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
+    counts = {row[0]: row[1:] for row in workspace.fetch("hierarchy/coverage", len(built), lookups=built, raw=raw)}
+    lookups, problems = [], []
+    for item in built:
+        values, null_values, null_rows, uncovered, uncovered_rows = (int(count or 0) for count in counts[item.index])
+        if uncovered:
+            problems.append(
+                Problem(
+                    f"quasi_identifiers.{item.name}: {uncovered} distinct values ({uncovered_rows} rows) have no "
+                    "generalization in the hierarchy; add rows for them"
+                )
+            )
+        if null_rows and spec.nulls == "error":
+            problems.append(
+                Problem(
+                    f"quasi_identifiers.{item.name}: {null_rows} rows are NULL, and the spec says nulls: error; "
+                    "use nulls: value (NULL is a value of its own) or nulls: suppress"
+                )
+            )
+        used = values - null_values
+        domain = used if item.hierarchy_rows is None else item.hierarchy_rows
+        lookups.append(
+            Lookup(
+                index=item.index,
+                name=item.name,
+                column=item.column,
+                table=item.table,
+                height=item.height,
+                top=item.top,
+                domain_rows=max(1, domain + (null_values if spec.nulls == "value" else 0)),
+                unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
+                null_rows=null_rows,
+                quasi_identifier=item.quasi_identifier,
+            )
+        )
+    if problems:
+        raise HierarchyError(problems)
+    return lookups

@@ -1,0 +1,135 @@
+"""``anonymize``: search, write, verify, publish, and leave a manifest."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import sqlglot
+
+from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.errors import SpecError
+from kanon_sql.pipeline.plan import achieved_dict, measured
+from kanon_sql.pipeline.result import Cost, Result, redacted_log
+from kanon_sql.pipeline.search import Searched, searched, source_of
+from kanon_sql.release import Written, now, publish, refuse_foreign_release, written_release
+from kanon_sql.spec import Spec
+from kanon_sql.version import __version__
+from kanon_sql.workspace import Reporter, open_workspace
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None
+) -> Result:
+    """Publish a release that satisfies the spec's requirements, or publish nothing.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write.
+        spec: what to anonymize and how; ``release`` is required.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
+        no generalization satisfies the requirements; then nothing is written.
+
+    Raises:
+        SpecError: there is no release name, or something else stands under it.
+        VerificationError: the written table failed its verification and was dropped.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    if spec.release is None:
+        raise SpecError("release: missing; anonymize needs the name of the table to publish")
+    if engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        with open_workspace(engine, source_of(engine, spec)) as workspace:
+            refuse_foreign_release(workspace, spec.release)
+        with searched(engine, spec, report) as found:
+            node, evaluator = found.node, found.evaluator
+            if node is None or evaluator is None:
+                return _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))
+            metrics = measured(found)
+            rows = found.rows()
+            suppressed = None
+            if rows["suppressed"] > found.sets.null_rows:
+                suppressed = evaluator.suppressed_classes(node)
+            with written_release(
+                found.workspace, spec, found.columns, found.sets, found.models, node,
+                (suppressed, rows["suppressed"]), evaluator.keyed(node),
+            ) as written:  # fmt: skip
+                if written.masked:
+                    rows["masked"] = written.masked
+                result = Result(
+                    verb="anonymize",
+                    verdict="pass",
+                    message=_message(found, rows),
+                    release=".".join(spec.release),
+                    node=found.node_dict(node),
+                    rows=rows,
+                    classes=written.examination.classes_dict(),
+                    achieved=achieved_dict(written.examination),
+                    metrics=metrics,
+                    search=found.summary(),
+                    cost=Cost.of(meter, time.perf_counter() - started),
+                    notes=[*found.notes, *([] if written.note is None else [written.note])],
+                )
+                manifest = _manifest(found, written, result)
+                publish(found.workspace, spec, written, manifest)
+        cost = Cost.of(meter, time.perf_counter() - started)
+        return replace(result, cost=cost, sql=redacted_log(meter), manifest=manifest)
+
+
+def _failed(found: Searched, cost: Cost, sql: tuple[str, ...]) -> Result:
+    return Result(
+        verb="anonymize",
+        verdict="fail",
+        message=f"nothing was published: {found.failure()}",
+        release=None,
+        node=None,
+        rows=found.rows(),
+        classes={},
+        achieved={},
+        metrics={},
+        search=found.summary(),
+        cost=cost,
+        notes=found.notes,
+        sql=sql,
+    )
+
+
+def _message(found: Searched, rows: Mapping[str, int]) -> str:
+    return (
+        f"published {rows['released']} of {rows['source']} rows, verified for "
+        f"{', '.join(model.label for model in found.models)}; {rows['suppressed']} rows were suppressed"
+    )
+
+
+def _manifest(found: Searched, written: Written, result: Result) -> dict[str, Any]:
+    """What was published and how; no value of the data is in it."""
+    return {
+        "kanon_sql": __version__,
+        "run_id": found.workspace.run_id,
+        "published_at": now(),
+        "release": result.release,
+        "spec": found.spec.redacted(),
+        "spec_hash": found.spec.hash,
+        "node": dict(result.node or {}),
+        "rows": dict(result.rows),
+        "classes": dict(result.classes),
+        "achieved": {key: dict(value) for key, value in result.achieved.items()},
+        "metrics": dict(result.metrics),
+        "search": result.to_dict()["search"],
+        "cost": result.cost.to_dict(),
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": sqlglot.__version__,
+            "engine": f"{found.workspace.engine.capabilities.dialect} {found.workspace.engine.version}",
+        },
+    }

@@ -1,0 +1,86 @@
+"""``plan``: the search alone. Says which node would be chosen and what it costs; writes nothing."""
+
+from __future__ import annotations
+
+import time
+
+from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.pipeline.result import Cost, Result, redacted_log
+from kanon_sql.pipeline.search import Searched, searched
+from kanon_sql.quality import METRICS
+from kanon_sql.spec import Spec
+from kanon_sql.verify import Examination
+from kanon_sql.workspace import Reporter
+
+__all__ = ["plan"]
+
+
+def plan(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None) -> Result:
+    """Search for the best generalization without writing anything but scratch tables.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        spec: what to anonymize and how.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        The chosen node, what it would achieve, its metrics and the runners-up.
+
+    Raises:
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        with searched(engine, spec, report) as found:
+            examination = chosen(found)
+            message = found.failure() if examination is None else _message(found)
+            metrics = measured(found)
+        release = None if spec.release is None else ".".join(spec.release)
+        return Result(
+            verb="plan",
+            verdict="fail" if examination is None else "pass",
+            message=message,
+            release=release,
+            node=None if found.node is None else found.node_dict(found.node),
+            rows=found.rows(),
+            classes={} if examination is None else examination.classes_dict(),
+            achieved={} if examination is None else achieved_dict(examination),
+            metrics=metrics,
+            search=found.summary(),
+            cost=Cost.of(meter, time.perf_counter() - started),
+            notes=found.notes,
+            sql=redacted_log(meter),
+        )
+
+
+def chosen(found: Searched) -> Examination | None:
+    """What the chosen node's kept classes achieve, from the frequency sets."""
+    if found.node is None or found.evaluator is None:
+        return None
+    return found.evaluator.achieved(found.node)
+
+
+def measured(found: Searched) -> dict[str, float]:
+    """Every quality metric of the chosen node."""
+    if found.node is None or found.evaluator is None:
+        return {}
+    values = {}
+    for name, metric in METRICS.items():
+        (verdict,) = found.evaluator.verdicts([found.node], metric)
+        assert verdict.metric is not None
+        values[name] = verdict.metric
+    return values
+
+
+def achieved_dict(examination: Examination) -> dict[str, dict[str, object]]:
+    """What each requirement reaches, by its key."""
+    return {item.model.key: item.to_dict() for item in examination.achieved}
+
+
+def _message(found: Searched) -> str:
+    rows = found.rows()
+    return (
+        f"a release of {rows['released']} of {rows['source']} rows satisfies "
+        f"{', '.join(model.label for model in found.models)}; {rows['suppressed']} rows are suppressed"
+    )

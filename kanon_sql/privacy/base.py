@@ -1,0 +1,102 @@
+"""What a privacy model declares. It runs nothing: the evaluator composes the query.
+
+Each model has one file here and one template of the same name in
+``sql_templates/privacy/``, which holds its measure per class and its condition as SQL.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Literal
+
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Sql
+
+__all__ = ["TOLERANCE", "Monotonicity", "PrivacyModel"]
+
+TOLERANCE = 1e-9
+"""How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
+
+Two equally frequent values have entropy ln 2 up to the last bit only; without a stated
+tolerance the answer would depend on the engine's summation order.
+"""
+
+
+class Monotonicity(Enum):
+    """When a generalization of a satisfying table is sure to satisfy as well."""
+
+    ALWAYS = "always"
+    """Also while rows are suppressed: merging never makes a satisfied class violate."""
+    WITHOUT_SUPPRESSION = "without suppression"
+    """Only if no row is suppressed: a satisfied class merged with a violating one may violate."""
+    NEVER = "never"
+    """Not even then (person counts overlap between classes, so they do not add up)."""
+
+
+@dataclass(frozen=True)
+class PrivacyModel(ABC):
+    """A requirement on every equivalence class.
+
+    Attributes:
+        name: the template's name and the key in results.
+        attribute: the sensitive attribute it looks at; None for class sizes alone.
+        worst: whether the class with the smallest or the largest measure is the worst.
+        needs_totals: the measure uses ``class_total``.
+        needs_positions: the measure uses ``value_position``.
+        has_disclosed: with persons, a value that every person of the class holds is
+            disclosed whatever else the class holds, and the measure falls to its worst.
+    """
+
+    name: ClassVar[str]
+    worst: ClassVar[Literal["MIN", "MAX"]]
+    needs_totals: ClassVar[bool] = False
+    needs_positions: ClassVar[bool] = False
+    has_disclosed: ClassVar[bool] = False
+
+    @property
+    def attribute(self) -> str | None:
+        """The sensitive attribute, if the model has one."""
+        return None
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """The requirement in the field's notation, such as ``5-anonymity``."""
+
+    @property
+    def key(self) -> str:
+        """A stable key for results, unique within a spec."""
+        return self.name if self.attribute is None else f"{self.name}({self.attribute})"
+
+    @abstractmethod
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """When pruning by this model is sound, for rows or for persons."""
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The thresholds, as the template names them."""
+
+    @abstractmethod
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The thresholds that a table satisfies, from the worst class.
+
+        Args:
+            worst: the extreme measure over the classes; None when there is no class.
+            unbounded: some class has no finite measure.
+        """
+
+    def measure(self, name: str) -> Sql:
+        """The aggregate over a class that is compared with the threshold."""
+        return render(f"privacy/{self.name}", part="measure", measure=name, **self.parameters())
+
+    def disclosed(self) -> Sql | None:
+        """The measure of a class in which everybody holds the same value."""
+        if not self.has_disclosed:
+            return None
+        return render(f"privacy/{self.name}", part="disclosed", **self.parameters())
+
+    def condition(self, name: str) -> Sql:
+        """True where the class satisfies the requirement; ``name`` is the measure's column."""
+        return render(f"privacy/{self.name}", part="condition", measure=name, **self.parameters())

@@ -1,0 +1,28 @@
+"""Quality metrics: one file each. A metric declares what it needs and runs nothing."""
+
+from __future__ import annotations
+
+from kanon_sql.quality.ambiguity import Ambiguity
+from kanon_sql.quality.average_class_size import AverageClassSize
+from kanon_sql.quality.base import Attribute, Counts, Measured, Metric
+from kanon_sql.quality.discernibility import Discernibility
+from kanon_sql.quality.entropy import NonUniformEntropy
+from kanon_sql.quality.height import Height
+from kanon_sql.quality.loss import Loss
+from kanon_sql.quality.precision import Precision
+
+__all__ = ["METRICS", "Attribute", "Counts", "Measured", "Metric"]
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Height(),
+        Precision(),
+        Loss(),
+        Discernibility(),
+        AverageClassSize(),
+        NonUniformEntropy(),
+        Ambiguity(),
+    )
+}
+"""Every metric by the name the spec uses."""

@@ -1,0 +1,58 @@
+"""Ambiguity: how many vectors of the domain a released row could stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from kanon_sql.lattice import Node
+from kanon_sql.quality.base import Counts, Measured, Metric
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Sql
+
+__all__ = ["Ambiguity"]
+
+
+class Ambiguity(Metric):
+    """Ambiguity metric AM (Nergiz and Clifton 2007, section 3), summed over rows as in ARX.
+
+    Each row adds the product over quasi-identifiers of the domain values under its
+    generalized value; a suppressed row adds the size of the whole domain.
+    """
+
+    name: ClassVar[str] = "ambiguity"
+
+    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+        """Products of sizes times rows, over the released classes and over all."""
+        return {
+            "kept_vectors": render("quality/ambiguity", sizes=sizes, kept_only=True),
+            "vectors": render("quality/ambiguity", sizes=sizes, kept_only=False),
+        }
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """Vectors per row, summed."""
+        whole = float(prod(attribute.domain_rows for attribute in counts.attributes))
+        return self._scale(counts, measured) * float(measured.values["kept_vectors"]) + whole * measured.suppressed
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """A row stands for at least one vector, times the whole domain of what is at the top."""
+        kept = float(counts.rows - counts.null_rows)
+        for attribute, level in zip(counts.attributes, node, strict=True):
+            if level == attribute.height:
+                kept *= attribute.domain_rows
+        return kept
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """Generalizing never makes a row stand for fewer vectors."""
+        return self._scale(counts, measured) * float(measured.values["vectors"])
+
+    @staticmethod
+    def _scale(counts: Counts, measured: Measured) -> float:
+        return float(
+            prod(
+                attribute.domain_rows
+                for attribute, level in zip(counts.attributes, measured.node, strict=True)
+                if level == attribute.height
+            )
+        )

@@ -1,0 +1,38 @@
+"""Average class size: rows per released equivalence class."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kanon_sql.lattice import Node
+from kanon_sql.quality.base import Counts, Measured, Metric
+
+__all__ = ["AverageClassSize"]
+
+
+class AverageClassSize(Metric):
+    """C_AVG (LeFevre, DeWitt, Ramakrishnan 2006, section 2), without its division by k.
+
+    N divided by the number of released classes; all suppressed rows together form one
+    more class, as in ARX's AECS.
+    """
+
+    name: ClassVar[str] = "average_class_size"
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """Rows per class; 0 for a table without rows."""
+        classes = measured.kept_classes + (1 if measured.suppressed else 0)
+        return counts.rows / classes if classes else 0.0
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """No more classes than rows, and than combinations of the labels that occur."""
+        combinations = 1
+        for attribute, level in zip(counts.attributes, node, strict=True):
+            combinations *= max(1, attribute.labels[level])
+        most = min(counts.rows, combinations + (1 if counts.null_rows else 0))
+        return counts.rows / most if most else 0.0
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """Generalizing never makes more classes."""
+        most = measured.classes + (1 if counts.null_rows else 0)
+        return max(self.bound(counts, measured.node), counts.rows / most if most else 0.0)

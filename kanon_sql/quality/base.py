@@ -1,0 +1,123 @@
+"""What a quality metric declares: the aggregates it needs, its value, and its lower bounds.
+
+All metrics are losses: lower is better. N is the number of rows of the source. A
+suppressed row (of a violating class, or suppressed for a NULL) costs what each metric
+says; generalization costs by level. Definitions follow ARX where it has the metric
+(generalization and suppression factors 1), so that losses can be compared with its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, prod
+from typing import Any, ClassVar
+
+from kanon_sql.lattice import Node
+from kanon_sql.sql.text import Sql
+
+__all__ = ["Attribute", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What metrics know about one quasi-identifier.
+
+    Attributes:
+        height: the top level.
+        weight: divided by the largest weight (1 each when all are 0), as in ARX.
+        domain_rows: values of its domain: rows of its hierarchy.
+        labels: per level, how many generalized values occur in the frequency set.
+        covered: per level, the sum over rows of the domain values under the row's
+            generalized value.
+        row_log: per level, the sum over generalized values of n ln n, n in rows.
+    """
+
+    height: int
+    weight: float
+    domain_rows: int
+    labels: Sequence[int]
+    covered: Sequence[int]
+    row_log: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What metrics know about the table.
+
+    Attributes:
+        rows: N, the rows of the source.
+        null_rows: rows always suppressed because ``nulls: suppress``.
+        attributes: one per quasi-identifier.
+    """
+
+    rows: int
+    null_rows: int
+    attributes: Sequence[Attribute]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The aggregates of one node.
+
+    Attributes:
+        node: the vector of levels.
+        suppressed: rows suppressed, those for NULL included.
+        classes: classes before suppression.
+        kept_classes: classes released.
+        sized: the quasi-identifiers strictly between level 0 and the top, in order.
+        keyed: the quasi-identifiers below the top, in order.
+        values: the metric's own aggregates by name.
+    """
+
+    node: Node
+    suppressed: int
+    classes: int
+    kept_classes: int
+    sized: Sequence[int]
+    keyed: Sequence[int]
+    values: Mapping[str, Any]
+
+
+class Metric(ABC):
+    """A quality metric over nodes of the lattice."""
+
+    name: ClassVar[str]
+
+    def windows(self, keys: Sequence[str]) -> dict[str, Sql]:
+        """Window columns over the flagged classes: name -> SQL."""
+        return {}
+
+    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+        """Aggregates over the classes: name -> SQL, given the size and key columns' names."""
+        return {}
+
+    @abstractmethod
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """The metric of a node with its suppression."""
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """A value the metric cannot go below at this node or any generalization of it."""
+        return 0.0
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """The same, knowing the node's aggregates: at least :meth:`bound`."""
+        return self.bound(counts, measured.node)
+
+
+def geometric_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    """ARX's geometric mean of losses in [0, 1]: prod(w v + 1) ** (1/n) - 1."""
+    return prod(weight * value + 1.0 for value, weight in zip(values, weights, strict=True)) ** (1 / len(values)) - 1.0
+
+
+def normalized_share(covered_share: float, rows: int, domain_rows: int) -> float:
+    """Scale a sum of domain shares to [0, 1], floored to 10 decimals as ARX does.
+
+    0 is every row at its own value, 1 every row at the top. A domain of one value (or a
+    table without rows) has nothing to lose: 0.
+    """
+    least = rows / domain_rows
+    if rows - least <= 0:
+        return 0.0
+    return floor(max(0.0, (covered_share - least) / (rows - least)) * 1e10) / 1e10

@@ -1,0 +1,26 @@
+"""Height: the sum of the levels (Samarati 2001, section 3)."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from kanon_sql.lattice import Node
+from kanon_sql.quality.base import Counts, Measured, Metric
+
+__all__ = ["Height"]
+
+
+class Height(Metric):
+    """The weighted sum of the node's levels. Suppression is ignored. Monotone."""
+
+    name: ClassVar[str] = "height"
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """The weighted sum of levels."""
+        return self.bound(counts, measured.node)
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """The value itself."""
+        return sum(
+            attribute.weight * level for attribute, level in zip(counts.attributes, node, strict=True)
+        )

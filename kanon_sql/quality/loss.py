@@ -1,0 +1,58 @@
+"""Loss: the share of its domain that each released value could stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kanon_sql.lattice import Node
+from kanon_sql.quality.base import Counts, Measured, Metric, geometric_mean, normalized_share
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Sql
+
+__all__ = ["Loss"]
+
+
+class Loss(Metric):
+    """Loss (Iyengar 2002, section 3.1, "LM"), normalized and averaged as ARX's default metric.
+
+    Per quasi-identifier, each released row adds the share of the domain under its
+    generalized value (over the whole hierarchy, not only values in the data), each
+    suppressed row adds 1; the sum is scaled so that 0 is the original table and 1 a fully
+    generalized one. The result is the weighted geometric mean over quasi-identifiers.
+    """
+
+    name: ClassVar[str] = "loss"
+
+    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+        """Per sized quasi-identifier: domain values under the released rows' values."""
+        return {f"covered_{index}": render("quality/loss", size=size) for index, size in enumerate(sizes)}
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """The geometric mean of the attributes' losses."""
+        kept = counts.rows - measured.suppressed
+        position = {attribute: index for index, attribute in enumerate(measured.sized)}
+        shares = []
+        for index, (attribute, level) in enumerate(zip(counts.attributes, measured.node, strict=True)):
+            if index in position:
+                covered = float(measured.values[f"covered_{position[index]}"])
+            else:
+                covered = float(kept * (1 if level == 0 and attribute.height > 0 else attribute.domain_rows))
+            shares.append(covered / attribute.domain_rows + measured.suppressed)
+        return self._mean(counts, shares)
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """The value if no class had to be suppressed."""
+        shares = [
+            attribute.covered[level] / attribute.domain_rows + counts.null_rows
+            for attribute, level in zip(counts.attributes, node, strict=True)
+        ]
+        return self._mean(counts, shares)
+
+    @staticmethod
+    def _mean(counts: Counts, shares: Sequence[float]) -> float:
+        losses = [
+            normalized_share(share, counts.rows, attribute.domain_rows)
+            for share, attribute in zip(shares, counts.attributes, strict=True)
+        ]
+        return geometric_mean(losses, [attribute.weight for attribute in counts.attributes])

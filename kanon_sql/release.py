@@ -1,0 +1,334 @@
+"""Write the release, verify what was written, and publish it in one step.
+
+    write     one pass over the source into a scratch table, rows in random order
+    verify    an independent GROUP BY over the written table; a failure drops it
+    publish   one transaction: drop the old release, rename, record the manifest
+
+Until the last step nothing stands under the release's name but what stood there before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from kanon_sql.engines.base import Column
+from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.frequency import FrequencySets, exact_value
+from kanon_sql.lattice import Node
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.spec import Spec
+from kanon_sql.sql.statement import source_relation
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation
+from kanon_sql.verify import Examination, examine
+from kanon_sql.workspace import Workspace
+
+__all__ = ["MANIFEST_TABLE", "SCRATCH_TABLE", "Written", "publish", "refuse_foreign_release", "written_release"]
+
+MANIFEST_TABLE = "kanon_sql_manifest"
+SCRATCH_TABLE = "kanon_sql_scratch"
+_MARK, _UNIT = "kanon_masked", "kanon_unit"
+
+
+@dataclass(frozen=True)
+class Written:
+    """A written and verified release, not yet visible under its name.
+
+    Attributes:
+        table: the scratch table that holds it.
+        examination: what its classes achieve.
+        rows: rows in the table.
+        released: rows with generalized values.
+        masked: suppressed rows that are in the table, every quasi-identifier masked.
+        persons: distinct persons among the released rows, when the spec names a unit.
+        note: what the user should know about it, if anything.
+    """
+
+    table: Relation
+    examination: Examination
+    rows: int
+    released: int
+    masked: int
+    persons: int | None
+    note: str | None
+
+
+def beside(release: tuple[str, ...], name: str) -> Relation:
+    """A table in the release's schema."""
+    return Relation((*release[:-1], name))
+
+
+def refuse_foreign_release(workspace: Workspace, release: tuple[str, ...]) -> None:
+    """Refuse to replace a table or view that kanon_sql did not publish.
+
+    Raises:
+        SpecError: something else stands under the release's name.
+    """
+    kind = workspace.engine.exists(release)
+    if kind is None:
+        return
+    shown = ".".join(release)
+    manifest = beside(release, MANIFEST_TABLE)
+    if kind == "table" and workspace.engine.exists(manifest.parts) == "table":
+        (published,) = workspace.row("manifest/find", table=manifest, release_name=release_key(release))
+        if published:
+            return
+    raise SpecError(
+        f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
+        "choose another name, or drop or rename it first"
+    )
+
+
+def release_key(release: tuple[str, ...]) -> str:
+    """A release's name in the manifest: its last part, as the database compares names."""
+    return release[-1].lower()
+
+
+@contextmanager
+def written_release(
+    workspace: Workspace,
+    spec: Spec,
+    columns: Mapping[str, Column],
+    sets: FrequencySets,
+    models: Sequence[PrivacyModel],
+    node: Node,
+    suppressed: tuple[Relation | None, int],
+    keyed: Sequence[int],
+) -> Iterator[Written]:
+    """The release under a scratch name, verified; dropped at the end unless it was published.
+
+    Args:
+        workspace: where to write.
+        spec: what to release.
+        columns: the source's columns by name, in order.
+        sets: the frequency sets, for lookups, counts and reference distributions.
+        models: the requirements.
+        node: the chosen levels.
+        suppressed: the keys of the suppressed classes (None when there are none), and the
+            number of suppressed rows, those for NULL included.
+        keyed: the quasi-identifiers of those keys, in order.
+
+    Raises:
+        VerificationError: the written table is not what was promised; it was dropped.
+    """
+    assert spec.release is not None
+    target = beside(spec.release, f"kanon_{workspace.run_id}_release")
+    record = beside(spec.release, SCRATCH_TABLE)
+    name = json.dumps(target.parts)
+    workspace.execute("scratch/create_record", table=record)
+    workspace.execute(
+        "scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
+    )
+    try:
+        yield _write(workspace, spec, columns, sets, models, node, suppressed, keyed, target)
+    finally:
+        with workspace.engine.without_deadline():
+            workspace.execute("scratch/drop", target=target)
+            workspace.execute("scratch/forget", table=record, object_name=name)
+
+
+def _write(
+    workspace: Workspace,
+    spec: Spec,
+    columns: Mapping[str, Column],
+    sets: FrequencySets,
+    models: Sequence[PrivacyModel],
+    node: Node,
+    suppressed: tuple[Relation | None, int],
+    keyed: Sequence[int],
+    target: Relation,
+) -> Written:
+    keys_of_suppressed, suppressed_rows = suppressed
+    masks = spec.suppression.style == "mask" and suppressed_rows > 0
+    staged = masks or spec.unit is not None
+    outputs = _outputs(spec, columns, node)
+    mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
+    extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
+    workspace.report("writing the release: one pass over the source", None)
+    first = workspace.table("staged") if staged else target
+    workspace.execute(
+        "release/write",
+        target=first,
+        temporary=staged,
+        source=source_relation(),
+        outputs=outputs,
+        extras=extras,
+        masked=masks,
+        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
+        suppressed=keys_of_suppressed,
+        keys=[{"index": index, "level": node[index]} for index in keyed],
+        lookups=[
+            {"index": lookup.index, "table": lookup.table, "value": exact_value(columns[lookup.name], "kanon_source")}
+            for lookup in sets.lookups
+        ],
+        null_values=[
+            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
+        ],
+        shuffle=not staged,
+    )
+    note = None
+    persons = None
+    keep_masked = masks
+    if staged:
+        staged_columns = _columns_of(workspace, first)
+        if masks:
+            examined = examine(
+                workspace, first, staged_columns, list(spec.quasi_identifiers), models,
+                _references(sets), None if spec.unit is None else unit, mark=(mark, 1),
+            )  # fmt: skip
+            keep_masked = examined.passed
+            if not keep_masked:
+                note = (
+                    f"the {suppressed_rows} suppressed rows were dropped, not masked: "
+                    "as a class of their own they would violate the requirement"
+                )
+        workspace.execute(
+            "release/copy",
+            target=target,
+            staged=first,
+            names=[item["name"] for item in outputs],
+            mark=mark if masks and not keep_masked else None,
+        )
+        counted = workspace.row(
+            "release/count", table=first, mark=mark if masks else None, unit=None if spec.unit is None else unit
+        )
+        persons = None if spec.unit is None else int(counted[-1])
+    workspace.report("verifying the written table", None)
+    examination = _verify(
+        workspace, spec, sets, models, node, target, [str(item["name"]) for item in outputs],
+        expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=keep_masked,
+        persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
+    )  # fmt: skip
+    return Written(
+        table=target,
+        examination=examination,
+        rows=examination.rows,
+        released=sets.rows - suppressed_rows,
+        masked=suppressed_rows if keep_masked else 0,
+        persons=persons,
+        note=note,
+    )
+
+
+def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict[str, Any]]:
+    """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
+    position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
+    outputs: list[dict[str, Any]] = []
+    for name in columns:
+        if name in position:
+            outputs.append({"name": name, "lookup": position[name], "level": node[position[name]], "value": None})
+        elif name in spec.sensitive or name in spec.keep:
+            value = render("release/column", name=name)
+            outputs.append({"name": name, "lookup": None, "level": None, "value": value})
+    return outputs
+
+
+def _verify(
+    workspace: Workspace,
+    spec: Spec,
+    sets: FrequencySets,
+    models: Sequence[PrivacyModel],
+    node: Node,
+    target: Relation,
+    names: Sequence[str],
+    *,
+    expected: int,
+    masked: bool,
+    persons_in: tuple[Relation, str, tuple[str, int] | None] | None,
+) -> Examination:
+    columns = _columns_of(workspace, target)
+    if list(columns) != list(names):
+        raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
+    (rows,) = workspace.row("release/count", table=target, mark=None, unit=None)
+    if int(rows) != expected:
+        raise VerificationError(
+            f"verification: {rows} rows were written where {expected} were expected "
+            "(did the source change while it was read?); the table was dropped"
+        )
+    foreign = workspace.fetch(
+        "release/labels",
+        len(sets.lookups),
+        table=target,
+        masked=masked,
+        items=[
+            {
+                "index": lookup.index,
+                "value": exact_value(columns[lookup.name], "checked"),
+                "level": node[lookup.index],
+                "lookup": lookup.table,
+            }
+            for lookup in sets.lookups
+        ],
+    )
+    for attribute, count in sorted(foreign):
+        if count:
+            raise VerificationError(
+                f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
+                f"{node[attribute]}; the table was dropped"
+            )
+    if persons_in is None:
+        examination = examine(
+            workspace, target, columns, list(spec.quasi_identifiers), models, _references(sets), None
+        )
+    else:
+        staged, unit, mark = persons_in
+        examination = examine(
+            workspace, staged, _columns_of(workspace, staged), list(spec.quasi_identifiers), models,
+            _references(sets), unit, mark=mark,
+        )  # fmt: skip
+    if not examination.passed or examination.rows != expected:
+        failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
+        raise VerificationError(
+            f"verification: the written table does not satisfy {failing or 'its row count'}; it was dropped"
+        )
+    return examination
+
+
+def _references(sets: FrequencySets) -> dict[str, Any]:
+    return {
+        name: render("check/stored_reference", table=table) for name, table in sets.references.items()
+    }
+
+
+def _columns_of(workspace: Workspace, table: Relation) -> dict[str, Column]:
+    text = workspace.engine.relation(table=table.parts, query=None, file=None)
+    return {column.name: column for column in workspace.engine.columns(text)}
+
+
+def _free_name(name: str, columns: Mapping[str, Column]) -> str:
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return name
+
+
+def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
+    """Give the verified table the release's name and record its manifest, all or nothing."""
+    assert spec.release is not None
+    table = beside(spec.release, MANIFEST_TABLE)
+    workspace.report("publishing", None)
+    with workspace.engine.transaction():
+        workspace.execute("manifest/create", table=table)
+        workspace.execute("scratch/drop", target=Relation(spec.release))
+        workspace.execute("release/rename", table=written.table, name=spec.release[-1])
+        workspace.execute(
+            "manifest/insert",
+            table=table,
+            release_name=release_key(spec.release),
+            run_id=workspace.run_id,
+            published_at=manifest["published_at"],
+            spec_hash=spec.hash,
+            manifest=json.dumps(manifest, sort_keys=True),
+        )
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+

@@ -1,0 +1,146 @@
+"""What a search strategy is, and the one driver that runs every strategy.
+
+A strategy is a generator over the lattice. It yields a :class:`Batch` of nodes, receives
+their :class:`Verdict` by node, and returns an :class:`Outcome`. It sees no SQL and no
+engine; the driver answers it from the evaluator, or in tests from a dictionary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_sql.lattice import Lattice, Node
+
+__all__ = ["MAX_NODES", "Batch", "Outcome", "Question", "Strategy", "Verdict", "run"]
+
+MAX_NODES = 1_000_000
+"""The most lattice nodes a strategy may hold in memory or ask about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A question: the verdicts of these nodes, with the quality metric or without.
+
+    A node may lie outside the lattice's level limits (Incognito asks about subsets of
+    the quasi-identifiers; leaving one out is the same as its top level).
+    """
+
+    nodes: tuple[Node, ...]
+    metrics: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the evaluator knows about one node.
+
+    Attributes:
+        node: the vector of levels.
+        satisfied: every requirement holds after suppressing at most MaxSup rows, and at
+            least one row is released.
+        prunable: the requirements that stay monotone under suppression already fail, so
+            every specialization of the node fails too.
+        suppressed: rows in violating equivalence classes.
+        classes: equivalence classes before suppression.
+        kept_classes: equivalence classes that are released.
+        metric: the quality metric (lower is better); None unless the batch asked.
+        floor: no generalization of this node has a metric below it; None unless asked.
+        details: the raw aggregates of the metric, for reports.
+    """
+
+    node: Node
+    satisfied: bool
+    prunable: bool
+    suppressed: int
+    classes: int
+    kept_classes: int
+    metric: float | None = None
+    floor: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a strategy may know about the problem before it asks anything.
+
+    Attributes:
+        lattice: the nodes that may be chosen.
+        heights: per quasi-identifier, the level of its top value (leaving it out).
+        monotone: a generalization of a satisfying node always satisfies. True for
+            k-anonymity and distinct l-diversity, and for every model when nothing may
+            be suppressed; otherwise only ``Verdict.prunable`` may prune.
+        bound: node -> a value its metric cannot go below, without any query. It never
+            decreases along the lattice.
+        rank: verdict (with metric) -> sort key of the metric, ties broken by the
+            preference criterion and the node itself.
+        prefer: verdict (with metric) -> sort key of the preference criterion first
+            (Samarati's choice among the lowest solutions), ties broken by the metric.
+    """
+
+    lattice: Lattice
+    heights: Node
+    monotone: bool
+    bound: Callable[[Node], float]
+    rank: Callable[[Verdict], tuple[Any, ...]]
+    prefer: Callable[[Verdict], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The answer of a search.
+
+    Attributes:
+        algorithm: the strategy's name.
+        best: the chosen node with its metric, or None when no node satisfies.
+        proven: whether ``best`` is proven optimal for ``criterion``. A None that is
+            proven means: no node of the lattice satisfies.
+        criterion: in words, what ``best`` optimizes.
+        solutions: satisfying nodes whose metric is known, best first.
+        minimal: all k-minimal generalizations (satisfying nodes with no satisfying
+            specialization), or None when the algorithm does not determine them all.
+        inferred: lattice nodes decided without asking; None where it was not counted.
+        evaluated: lattice questions asked of the evaluator (filled in by the driver).
+    """
+
+    algorithm: str
+    best: Verdict | None
+    proven: bool
+    criterion: str
+    solutions: tuple[Verdict, ...] = ()
+    minimal: tuple[Node, ...] | None = None
+    inferred: int | None = None
+    evaluated: int = 0
+
+
+Strategy = Generator[Batch, Mapping[Node, Verdict], Outcome]
+
+
+def run(
+    strategy: Strategy,
+    ask: Callable[[Batch], Sequence[Verdict]],
+    progress: Callable[[int], None] | None = None,
+) -> Outcome:
+    """Run a strategy to its end.
+
+    Args:
+        strategy: the generator, not yet started.
+        ask: answers a batch: one verdict per node, in any order.
+        progress: called with the number of distinct nodes evaluated so far.
+
+    Returns:
+        The strategy's outcome, with ``evaluated`` filled in: distinct nodes asked about.
+    """
+    asked: set[Node] = set()
+    answer: Mapping[Node, Verdict] | None = None
+    while True:
+        try:
+            batch = next(strategy) if answer is None else strategy.send(answer)
+        except StopIteration as stop:
+            outcome: Outcome = stop.value
+            break
+        answer = {verdict.node: verdict for verdict in ask(batch)}
+        asked.update(batch.nodes)
+        if progress is not None:
+            progress(len(asked))
+    return replace(outcome, evaluated=len(asked))

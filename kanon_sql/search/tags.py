@@ -1,0 +1,131 @@
+"""What several strategies share: batches, bounds, and predictive tags over an enumerated lattice.
+
+Predictive tagging is the idea of OLA (El Emam et al. 2009, section 3) and Flash (Kohlmayer
+et al. 2012, section III): a verdict about one node decides all nodes above or below it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from math import prod
+
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.search.base import Batch, Question, Verdict
+
+__all__ = ["BATCH", "Tags", "ask", "can_win", "holds", "metric_of"]
+
+BATCH = 64
+"""The most nodes in one question: one generated query answers them together."""
+
+_SLACK = 1e-9
+"""Relative difference below which a bound and a metric count as equal: they are sums of
+floats made in different places. Slack only ever causes a question too many."""
+
+
+def ask(
+    nodes: Sequence[Node], *, metrics: bool = False
+) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
+    """Ask about ``nodes`` in batches of at most :data:`BATCH`; returns all verdicts."""
+    verdicts: dict[Node, Verdict] = {}
+    for start in range(0, len(nodes), BATCH):
+        answer = yield Batch(tuple(nodes[start : start + BATCH]), metrics)
+        verdicts.update(answer)
+    return verdicts
+
+
+def holds(question: Question, verdict: Verdict) -> bool:
+    """Whether the monotone part of the requirement holds.
+
+    True passes on to every generalization, False to every specialization. When the whole
+    requirement is monotone this is ``satisfied``; otherwise it is "not prunable".
+    """
+    return verdict.satisfied if question.monotone else not verdict.prunable
+
+
+def metric_of(verdict: Verdict) -> float:
+    """The metric of a verdict asked for with metrics.
+
+    Raises:
+        ValueError: the evaluator left it out.
+    """
+    if verdict.metric is None:
+        raise ValueError(f"no metric in the verdict of node {verdict.node}")
+    return verdict.metric
+
+
+def can_win(lower: float, best: Verdict | None) -> bool:
+    """Whether a node whose metric is at least ``lower`` may still be chosen over ``best``.
+
+    Equality counts: ties are broken by the rank, which needs the verdict.
+    """
+    if best is None:
+        return True
+    metric = metric_of(best)
+    return lower <= metric + _SLACK * max(1.0, abs(metric))
+
+
+class Tags:
+    """One byte of marks per node of a lattice, numbered in lexicographic order.
+
+    Args:
+        lattice: enumerable: the caller has checked its size.
+
+    Attributes:
+        marks: the bits set so far, by node number. Zero at first.
+    """
+
+    def __init__(self, lattice: Lattice) -> None:
+        self._bottom = lattice.bottom
+        spans = [high - low + 1 for low, high in zip(lattice.bottom, lattice.top, strict=True)]
+        # Per attribute that has a choice: the distance of neighbours, the levels, the highest level.
+        self._axes = [
+            (prod(spans[axis + 1 :]), span, span - 1) for axis, span in enumerate(spans) if span > 1
+        ]
+        self._places = [(prod(spans[axis + 1 :]), span) for axis, span in enumerate(spans)]
+        self.marks = bytearray(lattice.size)
+
+    def number(self, node: Node) -> int:
+        """The position of ``node`` in the order of ``iter(lattice)``."""
+        return sum(
+            (level - low) * stride
+            for level, low, (stride, _) in zip(node, self._bottom, self._places, strict=True)
+        )
+
+    def node(self, number: int) -> Node:
+        """The node at a position; the inverse of :meth:`number`."""
+        return tuple(
+            low + number // stride % span
+            for low, (stride, span) in zip(self._bottom, self._places, strict=True)
+        )
+
+    def above(self, number: int) -> list[int]:
+        """The numbers of the direct generalizations."""
+        return [number + stride for stride, span, last in self._axes if number // stride % span != last]
+
+    def below(self, number: int) -> list[int]:
+        """The numbers of the direct specializations."""
+        return [number - stride for stride, span, _ in self._axes if number // stride % span]
+
+    def mark_above(self, number: int, bit: int) -> None:
+        """Set ``bit`` on a node and all its generalizations.
+
+        A bit must spread in one direction only: spreading stops where it is already set.
+        """
+        self._spread(number, bit, upward=True)
+
+    def mark_below(self, number: int, bit: int) -> None:
+        """Set ``bit`` on a node and all its specializations; see :meth:`mark_above`."""
+        self._spread(number, bit, upward=False)
+
+    def _spread(self, number: int, bit: int, *, upward: bool) -> None:
+        marks = self.marks
+        neighbours = self.above if upward else self.below
+        if marks[number] & bit:
+            return
+        marks[number] |= bit
+        todo = [number]
+        while todo:
+            for neighbour in neighbours(todo.pop()):
+                if not marks[neighbour] & bit:
+                    marks[neighbour] |= bit
+                    todo.append(neighbour)

@@ -1,0 +1,44 @@
+"""The spec: plain, checked data that says what to anonymize and what must hold."""
+
+from __future__ import annotations
+
+from kanon_sql.spec.hierarchy import (
+    DATE_UNITS,
+    DatesHierarchy,
+    FileHierarchy,
+    Hierarchy,
+    IntervalsHierarchy,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    SqlHierarchy,
+    TableHierarchy,
+    ValueHierarchy,
+)
+from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
+from kanon_sql.spec.names import format_table_name, parse_table_name
+from kanon_sql.spec.requirements import KAnonymity, LDiversity, Requirement, TCloseness
+from kanon_sql.spec.tree import TreeHierarchy
+
+__all__ = [
+    "DATE_UNITS",
+    "DatesHierarchy",
+    "FileHierarchy",
+    "Hierarchy",
+    "IntervalsHierarchy",
+    "KAnonymity",
+    "LDiversity",
+    "PrefixHierarchy",
+    "QuasiIdentifier",
+    "Requirement",
+    "SearchOptions",
+    "Source",
+    "Spec",
+    "SqlHierarchy",
+    "Suppression",
+    "TCloseness",
+    "TableHierarchy",
+    "TreeHierarchy",
+    "ValueHierarchy",
+    "format_table_name",
+    "parse_table_name",
+]

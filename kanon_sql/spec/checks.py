@@ -1,0 +1,320 @@
+"""Checks of single values, and the base of every model of a spec.
+
+Pydantic stops at the first kind of problem and words it for programmers. Here every check
+says what was expected and what kind of thing was found, never the value itself, and a model
+reports all its problems at once: unknown keys, missing keys, wrong values, and keys that
+do not fit together.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, WrapValidator, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+
+__all__ = [
+    "AT_KEY",
+    "LARGEST",
+    "Fault",
+    "Faults",
+    "Loc",
+    "Part",
+    "checked",
+    "choice",
+    "did_you_mean",
+    "fail",
+    "integer",
+    "items",
+    "kind",
+    "number",
+    "plain_number",
+    "quote",
+    "share",
+    "text",
+    "the_number",
+]
+
+T = TypeVar("T")
+
+Loc = tuple[str | int, ...]
+"""Where in a spec: the keys and list positions that lead there."""
+
+AT_KEY = "spec_key"
+"""Error type of a problem with a key rather than with its value."""
+
+LARGEST = 10**15
+"""Larger numbers are refused: beyond it not every engine counts exactly."""
+
+
+# --- Problems ------------------------------------------------------------------------------
+
+
+class Fault(NamedTuple):
+    """A problem found by a check: where, the message, and whether it is about the key."""
+
+    loc: Loc
+    message: str
+    at_key: bool = False
+
+
+class Faults:
+    """Collects problems, then raises them all as one validation error."""
+
+    def __init__(self) -> None:
+        self._lines: list[InitErrorDetails] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def add(self, loc: Loc, message: str, at_key: bool = False) -> None:
+        """Add one problem; ``loc`` is relative to the value being checked."""
+        error = PydanticCustomError(AT_KEY if at_key else "spec_value", "{message}", {"message": message})
+        # The input is left out on purpose: a validation error must not carry values.
+        self._lines.append(InitErrorDetails(type=error, loc=loc, input=None))
+
+    def attempt(self, loc: Loc, check: Callable[[Any], T], value: object) -> T | None:
+        """The result of a check, or None after adding the problems it raised."""
+        try:
+            return check(value)
+        except ValidationError as error:
+            for line in error.errors(include_url=False, include_input=False):
+                if line["type"] != "missing":  # reported by Part, in better words
+                    self.add(loc + tuple(line["loc"]), line["msg"], line["type"] == AT_KEY)
+            return None
+
+    def finish(self) -> None:
+        """Raise everything collected, if anything."""
+        if self._lines:
+            raise ValidationError.from_exception_data("spec", self._lines)
+
+
+def fail(message: str) -> NoReturn:
+    """Raise one problem about the value being checked."""
+    faults = Faults()
+    faults.add((), message)
+    faults.finish()
+    raise AssertionError("unreachable")
+
+
+# --- Words ---------------------------------------------------------------------------------
+
+
+def kind(value: object) -> str:
+    """What kind of thing a value is, in words a user knows; never the value."""
+    names: list[tuple[type | tuple[type, ...], str]] = [
+        (type(None), "nothing"),
+        (bool, "true or false"),
+        (int, "a whole number"),
+        ((float, Decimal), "a number"),
+        (str, "text"),
+        ((date, datetime, time), "a date"),
+        (Mapping, "a mapping"),
+        ((list, tuple), "a list"),
+    ]
+    return next((name for types, name in names if isinstance(value, types)), f"a {type(value).__name__}")
+
+
+def quote(name: str) -> str:
+    """A key or column name for a message: one line, not endless."""
+    shown = name if len(name) <= 80 else name[:77] + "..."
+    return "'" + "".join(ch if ch.isprintable() else repr(ch)[1:-1] for ch in shown) + "'"
+
+
+def did_you_mean(word: str, allowed: Iterable[str]) -> str:
+    """``; did you mean 'x'?``, or what is allowed when nothing is close."""
+    names = list(allowed)
+    folded = {name.casefold(): name for name in reversed(names)}
+    close = difflib.get_close_matches(word[:100].casefold(), list(folded), n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean {quote(folded[close[0]])}?"
+    return f"; expected {one_of(names)}" if names else ""
+
+
+def one_of(names: Sequence[str]) -> str:
+    """The allowed words, for a message."""
+    return names[0] if len(names) == 1 else "one of " + ", ".join(names)
+
+
+def lower_first(sentence: str) -> str:
+    """A sentence continued after a colon: no capital, no full stop."""
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
+
+
+# --- Values --------------------------------------------------------------------------------
+
+
+def checked(check: Callable[[Any], object]) -> WrapValidator:
+    """An annotation: ``check`` decides, and the type only shapes the JSON Schema."""
+    return WrapValidator(lambda value, _: check(value))
+
+
+def text(what: str) -> Callable[[object], str]:
+    """A check for non-empty text that a database can hold."""
+
+    def check(value: object) -> str:
+        if not isinstance(value, str):
+            hint = ""
+            if isinstance(value, int | float | Decimal):
+                hint = "; write it in quotes"
+            fail(f"expected {what}, got {kind(value)}{hint}")
+        if not value.strip():
+            fail(f"expected {what}, got empty text")
+        if "\x00" in value or any("\ud800" <= ch <= "\udfff" for ch in value):
+            fail(f"expected {what}, got text with a zero byte or a broken character")
+        return value
+
+    return check
+
+
+def integer(what: str, least: int) -> Callable[[object], int]:
+    """A check for a whole number, ``least`` or more."""
+
+    def check(value: object) -> int:
+        expected = f"expected {what}, a whole number of at least {least}"
+        if not isinstance(value, int) or isinstance(value, bool):
+            fail(f"{expected}, got {kind(value)}")
+        if not least <= value <= LARGEST:
+            fail(f"{expected}, got {'one that is too large' if value > LARGEST else value_of(value)}")
+        return value
+
+    return check
+
+
+def value_of(value: int) -> str:
+    """A small number for a message: a setting, not data."""
+    return str(value) if abs(value) <= LARGEST else "one out of range"
+
+
+def number(what: str) -> Callable[[object], Decimal]:
+    """A check for a finite number that is exact as a decimal and as a float's text."""
+
+    def check(value: object) -> Decimal:
+        if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+            fail(f"expected {what}, a number, got {kind(value)}")
+        found = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
+        if not found.is_finite() or abs(found) > LARGEST:
+            fail(f"expected {what}, a number, got one that is not finite or too large")
+        if found == found.to_integral_value():
+            return Decimal(int(found))
+        if Decimal(str(float(found))) != found:
+            fail(f"expected {what}, a number, got one with too many digits")
+        return found.normalize()
+
+    return check
+
+
+def plain_number(value: Decimal) -> int | float:
+    """A decimal as JSON holds it; exact, see :func:`number`."""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def the_number(what: str, fits: Callable[[float], bool]) -> Callable[[object], float]:
+    """A check for a number as a float, with a condition that ``what`` words."""
+
+    def check(value: object) -> float:
+        found = float(number(what)(value))
+        if not fits(found):
+            fail(f"expected {what}, got {found:g}")
+        return found
+
+    return check
+
+
+def share(what: str) -> Callable[[object], float]:
+    """A check for a number between 0 and 1."""
+    return the_number(f"{what} between 0 and 1", lambda value: 0 <= value <= 1)
+
+
+def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:
+    """A check for one of a few words."""
+
+    def check(value: object) -> str:
+        if not isinstance(value, str):
+            fail(f"expected {what}: {one_of(allowed)}, got {kind(value)}")
+        if value not in allowed:
+            fail(f"unknown {what}{did_you_mean(value, allowed)}")
+        return value
+
+    return check
+
+
+def items(what: str, check: Callable[[Any], T], least: int = 0) -> Callable[[object], tuple[T, ...]]:
+    """A check for a list, each of its items by ``check``."""
+
+    def check_all(value: object) -> tuple[T, ...]:
+        if not isinstance(value, list | tuple):
+            fail(f"expected a list of {what}, got {kind(value)}")
+        if len(value) < least:
+            fail(f"expected a list of at least {least} {what}, got {len(value)}")
+        faults = Faults()
+        found = [faults.attempt((position,), check, item) for position, item in enumerate(value)]
+        faults.finish()
+        return tuple(item for item in found if item is not None)
+
+    return check_all
+
+
+# --- Models --------------------------------------------------------------------------------
+
+
+class Part(BaseModel):
+    """A frozen model that refuses unknown keys and lists everything wrong with it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    expected: ClassVar[str] = "a mapping"
+    """What the value is, for messages."""
+    never_empty: ClassVar[tuple[str, ...]] = ()
+    """Keys that must not be written without a value; for others that means the default."""
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """Turn the short forms a user may write into a mapping; others pass unchanged."""
+        return value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Problems between keys.
+
+        Args:
+            given: what was written, unchecked, without keys that have no value.
+            value: the checked model, or None when single values are wrong already.
+        """
+        yield from ()
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _check(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if isinstance(data, cls):
+            return data
+        data = cls.written(data)
+        if not isinstance(data, Mapping):
+            fail(f"expected {cls.expected}, got {kind(data)}")
+        faults = Faults()
+        for key in data:
+            if key not in cls.model_fields:
+                faults.add(
+                    (key,), f"unknown key {quote(key)}{did_you_mean(key, cls.model_fields)}", at_key=True
+                )
+        given = {
+            key: data[key]
+            for key in data
+            if key in cls.model_fields and (data[key] is not None or key in cls.never_empty)
+        }
+        for name, field in cls.model_fields.items():
+            if field.is_required() and name not in given:
+                found = (name,) if name in data else ()
+                faults.add(
+                    found, f"missing {quote(name)}: {lower_first(field.description or '')}", at_key=True
+                )
+        value = faults.attempt((), handler, given)
+        for loc, message, at_key in cls.cross(given, value):
+            faults.add(loc, message, at_key)
+        faults.finish()
+        assert value is not None
+        return value

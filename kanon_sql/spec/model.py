@@ -1,0 +1,485 @@
+"""The spec: what to anonymize, how, and what the result must satisfy."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
+
+from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic_core import CoreSchema
+
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.checks import (
+    AT_KEY,
+    Fault,
+    Faults,
+    Loc,
+    Part,
+    checked,
+    choice,
+    did_you_mean,
+    fail,
+    integer,
+    items,
+    kind,
+    quote,
+    share,
+    text,
+)
+from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
+from kanon_sql.spec.load import Document, read_mapping, read_yaml
+from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.redact import redact_location, redact_sql
+from kanon_sql.spec.requirements import Requirement, parse_requirement
+from kanon_sql.spec.tree import TreeHierarchy
+
+__all__ = ["SearchOptions", "Source", "Spec", "Suppression"]
+
+
+# --- Source --------------------------------------------------------------------------------
+
+_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
+
+
+class Source(Part):
+    """What to read: exactly one of a table (or view), a query, and a file.
+
+    Attributes:
+        table: catalog, schema and name, as many as are given.
+        query: a SELECT statement in the database's own dialect.
+        file: a Parquet or CSV path, relative to the spec file.
+    """
+
+    expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
+
+    table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
+    query: Annotated[str | None, checked(text("a query")), _TEXT] = None
+    file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A name alone is a table."""
+        return {"table": value} if isinstance(value, str | list | tuple) else value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Exactly one of the three."""
+        if not given:
+            yield Fault((), f"expected {cls.expected}, got neither")
+        for key in list(given)[1:]:
+            yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
+
+    def to_dict(self) -> str | dict[str, str]:
+        """The form a spec is written in."""
+        if self.table is not None:
+            return format_table_name(self.table)
+        return {"query": self.query} if self.query is not None else {"file": cast(str, self.file)}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        inner = handler.resolve_ref_schema(handler(core))
+        for schema in inner["properties"].values():
+            schema.pop("default", None)
+        return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "minProperties": 1, "maxProperties": 1}]}
+
+
+# --- Options -------------------------------------------------------------------------------
+
+
+def _limit(value: object) -> int | float:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return integer("a row count", 0)(value)
+    if isinstance(value, float | Decimal):
+        return share("a share of the rows")(value)
+    fail(f"expected a share between 0 and 1 or a whole number of rows, got {kind(value)}")
+
+
+_LIMIT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}]}
+
+
+class Suppression(Part):
+    """How many rows may be left out (MaxSup), and what happens to them.
+
+    Attributes:
+        limit: a whole number counts rows; a number with a fraction, from 0.0 to 1.0, is a
+            share of the source's rows.
+        style: ``drop`` leaves the rows out; ``mask`` keeps them with every
+            quasi-identifier at its top value.
+    """
+
+    expected: ClassVar[str] = "{limit: 0.05, style: drop}"
+
+    limit: Annotated[int | float, checked(_limit), WithJsonSchema(_LIMIT)] = Field(
+        default=0.0, description="MaxSup: a whole number of rows, or a share from 0.0 to 1.0."
+    )
+    style: Annotated[Literal["drop", "mask"], checked(choice("suppression style", ("drop", "mask")))] = Field(
+        default="drop", description="Leave suppressed rows out, or keep them at the top values."
+    )
+
+    def max_rows(self, rows: int) -> int:
+        """The most rows that may be suppressed out of ``rows``; exact, rounded down."""
+        if isinstance(self.limit, int):
+            return self.limit
+        return floor(Fraction(Decimal(str(self.limit))) * rows)
+
+
+_ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
+_METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
+_PREFERENCES = (
+    "minimum_suppression",
+    "minimum_absolute_distance",
+    "minimum_relative_distance",
+    "maximum_distribution",
+)
+
+
+class SearchOptions(Part):
+    """How to search the generalization lattice, and what makes one node better than another."""
+
+    expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
+
+    algorithm: Annotated[
+        Literal["optimal", "samarati", "incognito", "exhaustive"],
+        checked(choice("search algorithm", _ALGORITHMS)),
+    ] = Field(default="optimal", description="The search algorithm.")
+    metric: Annotated[
+        Literal[
+            "loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"
+        ],
+        checked(choice("quality metric", _METRICS)),
+    ] = Field(default="loss", description="The quality metric to optimize.")
+    prefer: Annotated[
+        Literal[
+            "minimum_suppression",
+            "minimum_absolute_distance",
+            "minimum_relative_distance",
+            "maximum_distribution",
+        ],
+        checked(choice("preference criterion", _PREFERENCES)),
+    ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
+
+
+# --- The spec ------------------------------------------------------------------------------
+
+
+def _version(value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        fail(f"expected version 1, got {kind(value)}")
+    if value != 1:
+        fail("this version of kanon_sql reads spec version 1 only")
+    return value
+
+
+def _quasi_identifiers(value: object) -> dict[str, QuasiIdentifier]:
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of column names to hierarchies, got {kind(value)}")
+    if not value:
+        fail("expected at least one quasi-identifier, got an empty mapping")
+    faults = Faults()
+    found = {}
+    for name, written in value.items():
+        if faults.attempt((name,), text("a column name"), name) is not None:
+            found[name] = faults.attempt((name,), QuasiIdentifier.model_validate, written)
+    faults.finish()
+    return {name: checked for name, checked in found.items() if checked is not None}
+
+
+_COLUMN_LIST = Annotated[
+    tuple[str, ...],
+    checked(items("column names", text("a column name"))),
+    WithJsonSchema({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}}),
+]
+
+
+class Spec(Part):
+    """A spec, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
+
+    Attributes:
+        version: of the format; 1.
+        source: the table, view, query or file to anonymize.
+        release: the table to publish; None where nothing is published.
+        unit: the column that identifies the protected person; None to protect rows.
+        identifiers: columns that are never released.
+        quasi_identifiers: column -> hierarchy, in the order of a node's levels.
+        sensitive: columns that the privacy requirements protect; released as they are.
+        keep: insensitive columns to release as they are.
+        privacy: the requirements, all of which must hold.
+        suppression: how many rows may be left out.
+        search: algorithm and metric.
+        nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
+    """
+
+    expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
+
+    version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
+    source: Source = Field(description="The table or view to anonymize, {query: ...} or {file: ...}.")
+    release: Annotated[
+        tuple[str, ...] | None,
+        checked(table_name),
+        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
+    ] = Field(default=None, description="The table to publish.")
+    unit: Annotated[
+        str | None,
+        checked(text("a column name")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(
+        default=None, description="The column that identifies a person, to protect persons and not rows."
+    )
+    identifiers: _COLUMN_LIST = Field(default=(), description="Columns that are never released.")
+    quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(_quasi_identifiers)] = Field(
+        description="The columns to generalize, each with its hierarchy.", min_length=1
+    )
+    sensitive: _COLUMN_LIST = Field(default=(), description="Columns that the requirements protect.")
+    keep: _COLUMN_LIST = Field(default=(), description="Insensitive columns to release as they are.")
+    privacy: Annotated[
+        tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))
+    ] = Field(description="The requirements, such as '- k_anonymity: {k: 5}'.", min_length=1)
+    suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")
+    search: SearchOptions = Field(default=SearchOptions(), description="How to search the lattice.")
+    nulls: Annotated[
+        Literal["value", "suppress", "error"],
+        checked(choice("treatment of NULL", ("value", "suppress", "error"))),
+    ] = Field(default="value", description="What NULL in a quasi-identifier is.")
+
+    _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+
+    # --- Ways in ---
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a spec file (YAML 1.2, UTF-8).
+
+        Raises:
+            SpecError: the file cannot be read or the spec is wrong; it lists all problems.
+        """
+        name = str(path)
+        try:
+            content = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
+            raise SpecError([Problem(f"cannot read the spec: {reason}", name)]) from None
+        try:
+            document = read_yaml(content.decode("utf-8-sig"), name)
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise SpecError([Problem("not UTF-8 text; save the spec as UTF-8", name, line)]) from None
+        return cls._of(document, Path(path).absolute().parent)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<spec>") -> Self:
+        """Read a spec from YAML text; ``name`` stands for the file in messages.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_yaml(text, name))
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Check a spec given as plain data, in the form that :meth:`to_dict` gives.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_mapping(mapping))
+
+    @classmethod
+    def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
+        faults: list[Fault] = []
+        spec = None
+        try:
+            spec = cls.model_validate(document.data)
+        except ValidationError as error:
+            for line in error.errors(include_url=False, include_input=False):
+                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
+        if spec is None or document.problems:
+            raise document.error(faults)
+        if base_dir is not None:
+            spec._base_dir = base_dir
+        return spec
+
+    # --- What the keys say together ---
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """One role per column, requirements about sensitive columns, a release of its own."""
+        yield from _roles(given)
+        yield from _requirements(given)
+        if value is None:
+            return
+        if _folded(value.release) == _folded(value.source.table) is not None:
+            yield Fault(("release",), "the release has the source's name and would replace it")
+        if not any(column.weight for column in value.quasi_identifiers.values()):
+            yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
+
+    # --- Where it stands ---
+
+    @property
+    def base_dir(self) -> Path:
+        """The directory of the spec file; the working directory for a spec without a file."""
+        return self._base_dir
+
+    def resolve(self, path: str | Path) -> Path:
+        """A path of the spec, relative paths being relative to the spec file."""
+        return self._base_dir / path
+
+    # --- Ways out ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        return {
+            "version": self.version,
+            "source": self.source.to_dict(),
+            "release": None if self.release is None else format_table_name(self.release),
+            "unit": self.unit,
+            "identifiers": list(self.identifiers),
+            "quasi_identifiers": {name: column.to_dict() for name, column in self.quasi_identifiers.items()},
+            "sensitive": list(self.sensitive),
+            "keep": list(self.keep),
+            "privacy": [requirement.to_dict() for requirement in self.privacy],
+            "suppression": self.suppression.model_dump(),
+            "search": self.search.model_dump(),
+            "nulls": self.nulls,
+        }
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
+        return _sha256(self.to_dict())
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest: no literals of SQL, no labels of trees, no passwords."""
+        found = self.to_dict()
+        if self.source.query is not None:
+            found["source"] = {"query": redact_sql(self.source.query)}
+        if self.source.file is not None:
+            found["source"] = {"file": redact_location(self.source.file)}
+        for name, column in self.quasi_identifiers.items():
+            shown = found["quasi_identifiers"][name]
+            if column.sql is not None:
+                shown["sql"] = [redact_sql(expression) for expression in column.sql]
+            if column.file is not None:
+                shown["file"] = redact_location(column.file)
+            if column.tree is not None:
+                rows = TreeHierarchy(column.tree).rows()
+                shown["tree"] = {
+                    "sha256": _sha256(shown["tree"]),
+                    "levels": len(rows[0]),
+                    "values": len(rows),
+                }
+        return found
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema (Draft 2020-12) of the forms a spec may be written in."""
+        schema = cls.model_json_schema()
+        _tidy(schema)
+        for name in ("suppression", "search"):
+            schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **schema,
+            "title": "kanon_sql spec",
+            "description": "What to anonymize, how, and what the result must satisfy.",
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """Two specs are equal when they say the same, wherever their files are."""
+        return isinstance(other, Spec) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(self.hash)
+
+
+def _folded(table: tuple[str, ...] | None) -> list[str] | None:
+    return None if table is None else [part.casefold() for part in table]
+
+
+def _sha256(data: object) -> str:
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+
+
+def _tidy(schema: object) -> None:
+    """Drop titles that only repeat names, and all but the summary of descriptions."""
+    if isinstance(schema, list):
+        for part in schema:
+            _tidy(part)
+    if isinstance(schema, dict):
+        if isinstance(schema.get("title"), str):
+            del schema["title"]
+        if isinstance(schema.get("description"), str):
+            schema["description"] = schema["description"].partition("\n\n")[0].replace("``", "")
+        for part in schema.values():
+            _tidy(part)
+
+
+def _listed(given: Mapping[str, Any], role: str) -> Iterator[tuple[str, Fault]]:
+    """The columns written in a role, each with a fault that stands there, still without words."""
+    written = given.get(role)
+    if isinstance(written, Mapping):
+        for name in written:
+            yield name, Fault((role, name), "", True)
+    elif isinstance(written, list | tuple):
+        for position, name in enumerate(written):
+            if isinstance(name, str):
+                yield name, Fault((role, position), "")
+
+
+def _roles(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """A column has one role. Names are compared without case, as most databases do."""
+    seen: dict[str, tuple[str, str]] = {}
+    places: dict[str, Loc] = {}
+    for role in ("identifiers", "quasi_identifiers", "sensitive", "keep"):
+        for name, fault in _listed(given, role):
+            other, first = seen.setdefault(name.casefold(), (role, name))
+            if fault.loc == places.setdefault(name.casefold(), fault.loc):
+                continue
+            shown = (
+                quote(name)
+                if name == first
+                else f"{quote(name)} ({quote(first)}, but for upper and lower case)"
+            )
+            if other == role:
+                yield fault._replace(message=f"column {shown} is listed twice")
+            else:
+                yield fault._replace(message=f"column {shown} is also under {other}; a column has one role")
+    unit = given.get("unit")
+    if isinstance(unit, str):
+        role, name = seen.get(unit.casefold(), ("", ""))
+        if role in ("quasi_identifiers", "sensitive", "keep"):
+            yield Fault(
+                ("unit",),
+                f"column {quote(name)} is the unit and also under {role}: it identifies persons "
+                "and would be released; a unit may be listed under identifiers only",
+            )
+
+
+def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """Requirements protect columns listed as sensitive, and none is asked for twice."""
+    written = given.get("privacy")
+    if not isinstance(written, list | tuple):
+        return
+    sensitive = [name for name, _ in _listed(given, "sensitive")]
+    seen: dict[tuple[str, str | None, str | None], int] = {}
+    for position, item in enumerate(written):
+        try:
+            requirement = parse_requirement(item)
+        except ValidationError:
+            continue  # reported where it is checked
+        loc = ("privacy", position, requirement.name)
+        attribute = requirement.attribute
+        if attribute is not None and attribute not in sensitive:
+            hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
+            yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
+        key = (requirement.name, attribute, getattr(requirement, "kind", None))
+        if key in seen:
+            yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
+        seen.setdefault(key, position)

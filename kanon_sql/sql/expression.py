@@ -1,0 +1,48 @@
+"""The user's own level expressions: one scalar expression over ``x``, in the portable subset."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from kanon_sql.errors import SpecError, TemplateError
+from kanon_sql.sql.portable import check_portable
+from kanon_sql.sql.text import Sql
+
+__all__ = ["level_expression"]
+
+_NOT_SCALAR = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star)
+
+
+def level_expression(text: str, where: str) -> Sql:
+    """A user's expression over ``x``, rewritten over the lookup's ``value`` column.
+
+    Args:
+        text: DuckDB SQL, such as ``floor(x / 10) * 10``.
+        where: the place in the spec, for the message.
+
+    Raises:
+        SpecError: it does not parse, uses anything but ``x``, or is not a scalar expression
+            of the portable subset.
+    """
+    try:
+        tree = sqlglot.parse_one(f"SELECT {text}", read="duckdb")
+    except SqlglotError:
+        raise SpecError(f"{where}: the expression does not parse as SQL") from None
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.find(exp.From):
+        raise SpecError(f"{where}: expected one expression over x, such as floor(x / 10) * 10")
+    expression = tree.expressions[0]
+    for node in expression.walk():
+        if isinstance(node, _NOT_SCALAR):
+            raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
+        if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
+            raise SpecError(f"{where}: unknown name {node.sql()!r}; the only column is x")
+    try:
+        check_portable(expression, where)
+    except TemplateError as error:
+        raise SpecError(f"{error}; use functions that every engine has") from None
+    replaced = expression.transform(
+        lambda node: exp.column("value") if isinstance(node, exp.Column) else node,
+    )
+    return Sql(f"CAST({replaced.sql('duckdb')} AS VARCHAR)")

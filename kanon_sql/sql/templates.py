@@ -1,0 +1,98 @@
+"""Find and render the SQL templates, and refuse anything unsafe in them.
+
+Templates live in ``sql_templates/<stage>/<name>.sql.j2``: inside the installed package,
+or in the checkout beside it. A ``{{ value }}`` must have gone through a filter
+(``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFound
+from jinja2 import TemplateError as JinjaError
+
+from kanon_sql.errors import TemplateError
+from kanon_sql.sql.text import Sql, identifier, literal, relation, slot, sql_list
+
+__all__ = ["render", "template_directory", "template_names"]
+
+
+def template_directory() -> Path:
+    """Where the templates are.
+
+    Raises:
+        TemplateError: neither the package nor the checkout has them.
+    """
+    package = Path(__file__).resolve().parent.parent
+    for candidate in (package / "sql_templates", package.parent / "sql_templates"):
+        if candidate.is_dir():
+            return candidate
+    raise TemplateError(
+        "the SQL templates are missing from this installation of kanon_sql; reinstall the package"
+    )
+
+
+def template_names() -> list[str]:
+    """All template names, such as ``frequency/raw``, sorted."""
+    root = template_directory()
+    return sorted(path.relative_to(root).as_posix().removesuffix(".sql.j2") for path in root.rglob("*.sql.j2"))
+
+
+def _only_sql(value: object) -> str:
+    if isinstance(value, Sql):
+        return str(value)
+    raise TemplateError(
+        f"a template printed a {type(value).__name__} that went through no filter (name, literal, relation)"
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(  # noqa: S701 - SQL, not HTML; finalize refuses unfiltered values
+        loader=FileSystemLoader(template_directory()),
+        undefined=StrictUndefined,
+        finalize=_only_sql,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
+    )
+    length = environment.filters["length"]
+    environment.filters.clear()
+    environment.filters.update(
+        length=length,
+        name=identifier,
+        literal=literal,
+        relation=relation,
+        slot=slot,
+        list=sql_list,
+    )
+    environment.globals.clear()
+    environment.globals.update(range=range, column=lambda prefix, *numbers: identifier(column(prefix, *numbers)))
+    return environment
+
+
+def column(prefix: str, *numbers: int) -> str:
+    """The name of one of our own columns, such as ``c3_1``."""
+    return prefix + "_".join(str(number) for number in numbers)
+
+
+def render(name: str, /, **context: Any) -> Sql:
+    """Render a template into DuckDB's dialect.
+
+    Args:
+        name: stage and name, such as ``evaluate/node``.
+        context: the template's values; a missing one is an error.
+
+    Raises:
+        TemplateError: the template is missing, fails, or prints an unfiltered value.
+    """
+    try:
+        text = _environment().get_template(f"{name}.sql.j2").render(**context)
+    except TemplateNotFound as error:
+        raise TemplateError(f"there is no SQL template {name!r}") from error
+    except JinjaError as error:
+        raise TemplateError(f"SQL template {name!r}: {error}") from error
+    return Sql(text.strip())

@@ -1,0 +1,99 @@
+"""Pieces of SQL that may be put into a template: quoted names, literals, parsed expressions.
+
+Nothing else may. Every piece is a :class:`Sql`, and the template environment refuses
+to print anything that is not one (see :mod:`kanon_sql.sql.templates`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from typing import NamedTuple
+
+from sqlglot import exp
+
+from kanon_sql.errors import TemplateError
+
+__all__ = ["Relation", "Sql", "exact_text", "identifier", "literal", "relation", "slot", "sql_list"]
+
+
+class Sql(str):
+    """A piece of SQL that went through one of the filters below, in DuckDB's dialect."""
+
+    __slots__ = ()
+
+
+class Relation(NamedTuple):
+    """Something to select from: a table's name parts, or a slot filled in after transpiling.
+
+    Attributes:
+        parts: catalog, schema and table, as many as are given; empty for a slot.
+        slot: the name of a :func:`slot` that stands for the user's own SQL.
+    """
+
+    parts: tuple[str, ...] = ()
+    slot: str | None = None
+
+
+def identifier(name: str) -> Sql:
+    """A quoted name, whatever it contains."""
+    if not isinstance(name, str) or not name or "\x00" in name:
+        raise TemplateError("a name must be non-empty text without a zero byte")
+    return Sql(exp.to_identifier(name, quoted=True).sql("duckdb"))
+
+
+def literal(value: object) -> Sql:
+    """A literal: text, a number, or NULL. Text is quoted and escaped."""
+    if value is None:
+        return Sql("NULL")
+    if isinstance(value, bool):
+        raise TemplateError("booleans are not in the portable subset: use 0 and 1")
+    if isinstance(value, int | Decimal):
+        return Sql(str(value) if isinstance(value, int) else f"{value:f}")
+    if isinstance(value, float):
+        # An exponent makes it a DOUBLE in every dialect; a plain decimal may not be one.
+        return Sql(f"{value:.17e}")
+    if isinstance(value, str):
+        return Sql(exp.Literal.string(value).sql("duckdb"))
+    raise TemplateError(f"no literal form for a {type(value).__name__}")
+
+
+def relation(target: Relation) -> Sql:
+    """The FROM form of a relation."""
+    if target.slot is not None:
+        return slot(target.slot)
+    return Sql(".".join(identifier(part) for part in target.parts))
+
+
+_SLOT = re.compile(r"slot_[a-z0-9_]+")
+
+
+def slot(name: str) -> Sql:
+    """A placeholder that survives transpiling and is filled in afterwards.
+
+    Raises:
+        TemplateError: the name is not a plain lower-case word.
+    """
+    text = f"slot_{name}"
+    if not _SLOT.fullmatch(text):
+        raise TemplateError("a slot's name is a plain lower-case word")
+    return Sql(text)
+
+
+def sql_list(pieces: Iterable[object], separator: str = ", ") -> Sql:
+    """Join pieces that are all :class:`Sql` already."""
+    texts: Sequence[object] = list(pieces)
+    for text in texts:
+        if not isinstance(text, Sql):
+            raise TemplateError("only SQL pieces can be joined")
+    return Sql(separator.join(str(text) for text in texts))
+
+
+def exact_text(expression: Sql) -> Sql:
+    """Text compared character by character, whatever the column's collation says.
+
+    A collation that merges 'a', 'A' or 'a ' makes classes look larger than they are. This is
+    DuckDB's form; the compiler turns it into each engine's own.
+    """
+    return Sql(f'{expression} COLLATE "binary"')
