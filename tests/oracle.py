@@ -1,16 +1,17 @@
-"""What every lattice node must answer, in plain Python over a list of rows: written to be read, not to be fast.
+"""What every lattice node must answer, in plain Python over a list of rows: for reading, not for speed.
 
 Nothing here shares a line with the package: no SQL, no database, no frequency set. A row is a mapping from
 column to value; a hierarchy maps a value to its labels at levels 0..H (level 0 is the text of the value,
-level H is `*`).
+level H is one label for all, `*` in most).
 
 Choices that the literature leaves open, made once here:
 
 - A NULL quasi-identifier is a value of its own up to the level below the top (`nulls="value"`), or its row is
   suppressed and belongs to no class (`nulls="suppress"`).
-- A NULL sensitive value protects nobody: l-diversity does not count it. For t-closeness it is a value like any other.
-- With a unit, a class is as large as its distinct units, and a sensitive value as frequent as the distinct units
-  that hold it. A row without a unit belongs to nobody: it adds to no count.
+- A NULL sensitive value protects nobody: l-diversity does not count it. For t-closeness it is a value like
+  any other.
+- With a unit, a class is as large as its distinct units, and a sensitive value as frequent as the distinct
+  units that hold it. A row without a unit belongs to nobody: it adds to no count.
 - Everything that can be counted is compared exactly (`Fraction`); only entropy and t have a tolerance.
 """
 
@@ -33,7 +34,6 @@ Vector = tuple[str | None, ...]
 Node = tuple[int, ...]
 Requirement = Mapping[str, Mapping[str, Any]]
 
-TOP = "*"
 TOLERANCE = 1e-9
 INFINITY = math.inf
 
@@ -47,8 +47,9 @@ def height_of(hierarchy: Hierarchy) -> int:
 
 
 def with_null(hierarchy: Hierarchy) -> Hierarchy:
-    """The hierarchy with its entry for NULL: NULL at every level below the top."""
-    return {**hierarchy, None: (None,) * height_of(hierarchy) + (TOP,)}
+    """The hierarchy with its entry for NULL: NULL at every level below the top, where all values meet."""
+    top = next(iter(hierarchy.values()))[-1]
+    return {**hierarchy, None: (None,) * height_of(hierarchy) + (top,)}
 
 
 def has_null(row: Row, columns: Iterable[str]) -> bool:
@@ -60,12 +61,11 @@ def generalize(
 ) -> list[Vector | None]:
     """The quasi-identifier vector of every row at a node; None for a row that its NULL suppresses."""
     lookups = {column: with_null(hierarchy) for column, hierarchy in hierarchies.items()}
-    return [
-        None
-        if nulls == "suppress" and has_null(row, hierarchies)
-        else tuple(lookups[column][row[column]][level] for column, level in zip(hierarchies, node, strict=True))
-        for row in rows
-    ]
+
+    def vector(row: Row) -> Vector:
+        return tuple(lookups[column][row[column]][level] for column, level in zip(lookups, node, strict=True))
+
+    return [None if nulls == "suppress" and has_null(row, hierarchies) else vector(row) for row in rows]
 
 
 def classes(
@@ -123,16 +123,20 @@ def recursive_measure(counts: Iterable[int], l: int) -> Fraction | float:  # noq
 def equal_distance(p: Mapping[Any, int], q: Mapping[Any, int]) -> Fraction:
     """Half the sum of |p - q| over the values of either distribution.
 
-    Li, Li, Venkatasubramanian: t-closeness (ICDE 2007), section 4, equal ground distance. A class in which nobody
-    is left (no row has a unit) is as far away as can be.
+    Li, Li, Venkatasubramanian: t-closeness (ICDE 2007), section 4, equal ground distance. A class that
+    holds nobody (no row has a unit) is as far away as can be.
     """
     p_total, q_total = sum(p.values()), sum(q.values())
     if not p_total:
         return Fraction(1)
     values = set(p) | set(q)
-    return sum(
-        (abs(Fraction(p.get(v, 0), p_total) - Fraction(q.get(v, 0), q_total)) for v in values), Fraction(0)
-    ) / 2
+    return (
+        sum(
+            (abs(Fraction(p.get(v, 0), p_total) - Fraction(q.get(v, 0), q_total)) for v in values),
+            Fraction(0),
+        )
+        / 2
+    )
 
 
 def l_diversity_measure(counts: Mapping[Any, int], parameters: Mapping[str, Any]) -> Fraction | float | int:
@@ -168,7 +172,7 @@ def judge(
 ) -> tuple[float, bool]:
     """(measure, whether it is enough) of one class.
 
-    `original` holds the frequencies of the sensitive attribute in the original table; only t-closeness reads it.
+    `original` holds the frequencies of the sensitive attribute in the original table, for t-closeness.
     """
     model, parameters = model_of(requirement)
     size = class_size(rows, unit)
@@ -181,7 +185,7 @@ def judge(
     if model != "l_diversity":
         raise ValueError(f"no such privacy model: {model!r}")
     kind, l = parameters["kind"], parameters["l"]  # noqa: E741
-    measure = l_diversity_measure(counts, parameters)
+    measure: Any = l_diversity_measure(counts, parameters)
     disclosed = unit is not None and everybody_holds_one_value(counts, size)
     if kind == "distinct":
         measure = 1 if disclosed else measure
@@ -224,8 +228,8 @@ class NodeResult:
 class Oracle:
     """A whole question: the table, the hierarchies, the requirements and the suppression limit.
 
-    `limit` is a number of rows when it is an int, a share of the rows otherwise. `levels` holds the (lowest, highest)
-    level allowed for a quasi-identifier.
+    `limit` is a number of rows when it is an int, a share of the rows otherwise. `levels` holds the (lowest,
+    highest) level allowed for a quasi-identifier.
     """
 
     rows: Sequence[Row]
@@ -254,7 +258,9 @@ class Oracle:
 
     def all_nodes(self) -> list[Node]:
         """Every node within the level limits."""
-        limits = [self.levels.get(column, (0, top)) for column, top in zip(self.columns, self.heights, strict=True)]
+        limits = [
+            self.levels.get(column, (0, top)) for column, top in zip(self.columns, self.heights, strict=True)
+        ]
         return list(product(*(range(low, high + 1) for low, high in limits)))
 
     # Suppression
@@ -269,9 +275,9 @@ class Oracle:
     def monotone(self) -> list[Requirement]:
         """The requirements that no specialization of a violating node can meet.
 
-        Under suppression these are k-anonymity and distinct l-diversity: a satisfied class merged with a violating
-        one is satisfied, so generalizing never suppresses more. Without suppression every model is monotone.
-        With units, a value held by everybody in a class may be diluted or not by a merge: only k is safe.
+        Under suppression these are k-anonymity and distinct l-diversity: a satisfied class merged with a
+        violating one is satisfied, so generalizing never suppresses more. Without suppression every model is
+        monotone. With units, only k-anonymity is taken to be.
         """
 
         def is_monotone(requirement: Requirement) -> bool:
@@ -350,12 +356,15 @@ class Oracle:
     def best(self, metric: str) -> tuple[float | None, set[Node]]:
         """The lowest value of a metric and every satisfying node that has it (within rounding)."""
         values = {result.node: result.metrics[metric] for result in self.satisfying()}
-        lowest = min(values.values(), default=None)
-        return lowest, {n for n, v in values.items() if lowest is not None and math.isclose(v, lowest, rel_tol=1e-9)}
+        if not values:
+            return None, set()
+        lowest = min(values.values())
+        return lowest, {node for node, value in values.items() if math.isclose(value, lowest, rel_tol=1e-9)}
 
     def preferred(self, criterion: str, among: Iterable[Node] | None = None) -> set[Node]:
         """Every node that a preference criterion of Samarati puts first, of the minimal nodes by default."""
-        ranked = {n: PREFERENCES[criterion](self, n) for n in (self.minimal_nodes() if among is None else among)}
+        nodes = self.minimal_nodes() if among is None else among
+        ranked = {node: PREFERENCES[criterion](self, node) for node in nodes}
         return {node for node, rank in ranked.items() if rank == min(ranked.values())}
 
 
@@ -365,7 +374,7 @@ def below(lower: Node, upper: Node) -> bool:
 
 
 # --- preference criteria -----------------------------------------------------------------
-# Samarati: Protecting respondents' identities in microdata release (TKDE 2001), section 3. The lowest rank wins.
+# Samarati: Protecting respondents' identities in microdata release (TKDE 2001). The lowest rank wins.
 
 
 def relative_distance(oracle: Oracle, node: Node) -> Fraction:
@@ -382,8 +391,8 @@ PREFERENCES: dict[str, Callable[[Oracle, Node], Fraction | int]] = {
 
 
 # --- quality metrics ---------------------------------------------------------------------
-# As ARX 3.9 defines them with generalization and suppression factor 1: lower is better, a suppressed row costs
-# as much as a fully generalized one.
+# As ARX 3.9 defines them with generalization and suppression factor 1. Lower is better. In precision and loss
+# a suppressed row costs as much as a fully generalized one. Rows are counted, also when a unit is protected.
 
 Kept = Mapping[Vector, list[int]]
 
@@ -423,7 +432,7 @@ def height(oracle: Oracle, node: Node, kept: Kept) -> float:
 
 
 def precision(oracle: Oracle, node: Node, kept: Kept) -> float:
-    """1 - Prec of Sweeney (2002), as a mean over the attributes: level / height per kept cell, 1 per suppressed."""
+    """1 - Prec of Sweeney (2002), a mean over attributes: level / height per kept cell, 1 per suppressed."""
     n = len(oracle.rows)
     if n == 0:
         return 0.0
@@ -434,31 +443,31 @@ def precision(oracle: Oracle, node: Node, kept: Kept) -> float:
 
 def loss(oracle: Oracle, node: Node, kept: Kept) -> float:
     """ARX's default: the share of the domain that a cell stands for (Iyengar 2002), geometric mean."""
-    n = len(oracle.rows)
-    total = 1.0
-    for position, (weight, leaves) in enumerate(zip(normalised_weights(oracle), leaf_counts(oracle, node), strict=True)):
+    n, suppressed = len(oracle.rows), suppressed_rows(oracle, kept)
+    factors = []
+    for position, leaves in enumerate(leaf_counts(oracle, node)):
         domain = sum(leaves.values())
         shares = sum(Fraction(leaves[vector[position]], domain) * len(rows) for vector, rows in kept.items())
         least = Fraction(n, domain)
-        spread = n - least
-        value = max(Fraction(0), (shares + suppressed_rows(oracle, kept) - least) / spread) if spread else Fraction(0)
-        total *= weight * (math.floor(value * 10**10) / 10**10) + 1
-    return total ** (1 / len(node)) - 1
+        value = max(Fraction(0), (shares + suppressed - least) / (n - least)) if n != least else Fraction(0)
+        factors.append(math.floor(value * 10**10) / 10**10)
+    weighted = [w * factor + 1 for w, factor in zip(normalised_weights(oracle), factors, strict=True)]
+    return float(math.prod(weighted) ** (1 / len(node)) - 1)
 
 
 def discernibility(oracle: Oracle, node: Node, kept: Kept) -> float:
-    """Bayardo, Agrawal (2005): a kept row costs the size of its class, a suppressed one the size of the table."""
+    """Bayardo, Agrawal (2005): a kept row costs the size of its class, a suppressed one that of the table."""
     return sum(len(rows) ** 2 for rows in kept.values()) + suppressed_rows(oracle, kept) * len(oracle.rows)
 
 
 def average_class_size(oracle: Oracle, node: Node, kept: Kept) -> float:
-    """C_AVG of LeFevre et al. (2006), not divided by k; all suppressed rows form one class; 0 without any class."""
+    """C_AVG of LeFevre et al. (2006), not divided by k; all suppressed rows form one; 0 without rows."""
     groups = len(kept) + (1 if suppressed_rows(oracle, kept) else 0)
     return len(oracle.rows) / groups if groups else 0.0
 
 
 def entropy(oracle: Oracle, node: Node, kept: Kept) -> float:
-    """Non-uniform entropy (Gionis, Tassa 2009) in bits, plus what suppressing the generalized values costs."""
+    """Non-uniform entropy (Gionis, Tassa 2009) in bits, plus the cost of suppressing generalized values."""
     kept_indexes = {index for rows in kept.values() for index in rows}
     total = []
     for weight, column, level in zip(normalised_weights(oracle), oracle.columns, node, strict=True):

@@ -197,7 +197,7 @@ def number(what: str) -> Callable[[object], Decimal]:
         if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
             fail(f"expected {what}, a number, got {kind(value)}")
         found = Decimal(str(value)) if isinstance(value, float) else Decimal(value)
-        if not found.is_finite() or abs(found) > LARGEST:
+        if not found.is_finite() or found.copy_abs() > LARGEST:
             fail(f"expected {what}, a number, got one that is not finite or too large")
         if found == found.to_integral_value():
             return Decimal(int(found))
@@ -298,9 +298,7 @@ class Part(BaseModel):
         faults = Faults()
         for key in data:
             if key not in cls.model_fields:
-                faults.add(
-                    (key,), f"unknown key {quote(key)}{did_you_mean(key, cls.model_fields)}", at_key=True
-                )
+                faults.add((key,), f"unknown key{did_you_mean(str(key), cls.model_fields)}", at_key=True)
         given = {
             key: data[key]
             for key in data
@@ -309,9 +307,7 @@ class Part(BaseModel):
         for name, field in cls.model_fields.items():
             if field.is_required() and name not in given:
                 found = (name,) if name in data else ()
-                faults.add(
-                    found, f"missing {quote(name)}: {lower_first(field.description or '')}", at_key=True
-                )
+                faults.add(found, f"missing {quote(name)}: {lower_first(field.description or '')}", at_key=True)
         value = faults.attempt((), handler, given)
         for loc, message, at_key in cls.cross(given, value):
             faults.add(loc, message, at_key)

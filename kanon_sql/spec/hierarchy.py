@@ -166,9 +166,7 @@ def _units(value: object) -> tuple[str, ...]:
     faults = Faults()
     for position in range(1, len(units)):
         if DATE_UNITS.index(units[position]) <= DATE_UNITS.index(units[position - 1]):
-            faults.add(
-                (position,), f"units must get coarser: {units[position]} comes after {units[position - 1]}"
-            )
+            faults.add((position,), f"units must get coarser: {units[position]} comes after {units[position - 1]}")
     faults.finish()
     return units
 
@@ -210,21 +208,21 @@ class QuasiIdentifier(Part):
         description="Where an interval of every width begins.",
         json_schema_extra={"default": 0},
     )
-    bottom: Annotated[
-        Decimal | None, checked(number("a bottom")), WithJsonSchema({"type": ["number", "null"]})
-    ] = Field(default=None, description="Bottom coding: everything below is one group.")
-    top: Annotated[Decimal | None, checked(number("a top")), WithJsonSchema({"type": ["number", "null"]})] = (
-        Field(default=None, description="Top coding: this and everything above is one group.")
+    bottom: Annotated[Decimal | None, checked(number("a bottom")), WithJsonSchema({"type": ["number", "null"]})] = (
+        Field(default=None, description="Bottom coding: everything below is one group.")
     )
-    prefix: Annotated[
-        tuple[int, ...] | None, checked(_lengths), _list_of({"type": "integer", "minimum": 1})
-    ] = Field(default=None, description="Characters kept per level, getting fewer; the rest is masked.")
+    top: Annotated[Decimal | None, checked(number("a top")), WithJsonSchema({"type": ["number", "null"]})] = Field(
+        default=None, description="Top coding: this and everything above is one group."
+    )
+    prefix: Annotated[tuple[int, ...] | None, checked(_lengths), _list_of({"type": "integer", "minimum": 1})] = Field(
+        default=None, description="Characters kept per level, getting fewer; the rest is masked."
+    )
     dates: Annotated[
         tuple[str, ...] | None, checked(_units), _list_of({"type": "string", "enum": list(DATE_UNITS)})
     ] = Field(default=None, description="Date units per level, getting coarser.")
-    file: Annotated[
-        str | None, checked(text("a file name")), WithJsonSchema({"type": "string", "minLength": 1})
-    ] = Field(default=None, description="A file in ARX's format: value;level 1;...;top.")
+    file: Annotated[str | None, checked(text("a file name")), WithJsonSchema({"type": "string", "minLength": 1})] = (
+        Field(default=None, description="A file in ARX's format: value;level 1;...;top.")
+    )
     tree: Annotated[
         Mapping[str, Any] | None, checked(parse_tree), WithJsonSchema({"type": "object", "minProperties": 1})
     ] = Field(default=None, description="A nested mapping, the most general labels outermost.")
@@ -236,9 +234,9 @@ class QuasiIdentifier(Part):
         checked(items("SQL expressions", text("an SQL expression"), least=1)),
         _list_of({"type": "string", "minLength": 1}),
     ] = Field(default=None, description="An SQL expression per level over the value x.")
-    minimum_level: Annotated[
-        int, checked(integer("a level", 0)), WithJsonSchema({"type": "integer", "minimum": 0})
-    ] = Field(default=0, description="The lowest level that may be released.")
+    minimum_level: Annotated[int, checked(integer("a level", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = (
+        Field(default=0, description="The lowest level that may be released.")
+    )
     maximum_level: Annotated[
         int | None,
         checked(integer("a level", 0)),
@@ -263,9 +261,7 @@ class QuasiIdentifier(Part):
             yield Fault((key,), f"one kind of hierarchy is allowed, and {kinds[0]!r} is given already", True)
         for key in _ONLY_INTERVALS:
             if key in given and "intervals" not in given:
-                yield Fault(
-                    (key,), f"{key!r} belongs to 'intervals', which this hierarchy does not have", True
-                )
+                yield Fault((key,), f"{key!r} belongs to 'intervals', which this hierarchy does not have", True)
         if value is not None:
             yield from _limits(value)
 
@@ -328,8 +324,7 @@ class QuasiIdentifier(Part):
         none_given: dict[str, Any] = {"not": {"anyOf": [{"required": [key]} for key in _KINDS]}}
         schema["oneOf"] = [none_given, *({"required": [key]} for key in _KINDS)]
         schema["dependentRequired"] = {key: ["intervals"] for key in _ONLY_INTERVALS}
-        schema["type"] = ["object", "null"]
-        return schema
+        return {"anyOf": [dict(schema), {"type": "null"}]}
 
 
 def _limits(value: QuasiIdentifier) -> Iterator[Fault]:

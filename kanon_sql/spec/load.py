@@ -52,8 +52,7 @@ class Document:
         for end in range(len(fault.loc), -1, -1):
             around = fault.loc[:end]
             # What is missing inside a value is reported at the key that introduces it.
-            at_key = fault.at_key or around != fault.loc
-            place = (self.keys.get(around) if at_key else None) or self.values.get(around)
+            place = (self.keys.get(around) if fault.at_key else None) or self.values.get(around)
             if place:
                 break
         line, column = place or (None, None)
@@ -94,8 +93,10 @@ def label_text(value: object) -> str | None:
     """A scalar of a tree as the text of a domain value; None when it cannot be one."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, str | int):
-        return str(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int):
+        return str(value) if abs(value) < 10**40 else None
     if isinstance(value, float | Decimal):
         return str(value) if Decimal(value).is_finite() else None
     if isinstance(value, date | datetime | time):
@@ -247,6 +248,8 @@ class Reader:
                 continue
             first[name] = self.keys[inside] = place_of(key)
             yield name, self.read(value, inside)
+            if value.id == "scalar" and value.style is None and not value.value:
+                self.values[inside] = first[name]  # nothing stands nowhere; the parser says: at the next token
 
     def _note(self, node: Any, loc: Loc, message: str) -> None:
         """A problem with the node itself, whose surroundings stand at ``loc``."""

@@ -71,7 +71,7 @@ class Source(Part):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """Exactly one of the three."""
         if not given:
-            yield Fault((), f"expected {cls.expected}, got neither")
+            yield Fault((), f"expected {cls.expected}, got none of them")
         for key in list(given)[1:]:
             yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
 
@@ -149,9 +149,7 @@ class SearchOptions(Part):
         checked(choice("search algorithm", _ALGORITHMS)),
     ] = Field(default="optimal", description="The search algorithm.")
     metric: Annotated[
-        Literal[
-            "loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"
-        ],
+        Literal["loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"],
         checked(choice("quality metric", _METRICS)),
     ] = Field(default="loss", description="The quality metric to optimize.")
     prefer: Annotated[
@@ -228,18 +226,16 @@ class Spec(Part):
         str | None,
         checked(text("a column name")),
         WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
-    ] = Field(
-        default=None, description="The column that identifies a person, to protect persons and not rows."
-    )
+    ] = Field(default=None, description="The column that identifies a person, to protect persons and not rows.")
     identifiers: _COLUMN_LIST = Field(default=(), description="Columns that are never released.")
     quasi_identifiers: Annotated[dict[str, QuasiIdentifier], checked(_quasi_identifiers)] = Field(
         description="The columns to generalize, each with its hierarchy.", min_length=1
     )
     sensitive: _COLUMN_LIST = Field(default=(), description="Columns that the requirements protect.")
     keep: _COLUMN_LIST = Field(default=(), description="Insensitive columns to release as they are.")
-    privacy: Annotated[
-        tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))
-    ] = Field(description="The requirements, such as '- k_anonymity: {k: 5}'.", min_length=1)
+    privacy: Annotated[tuple[Requirement, ...], checked(items("requirements", parse_requirement, least=1))] = Field(
+        description="The requirements, such as '- k_anonymity: {k: 5}'.", min_length=1
+    )
     suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")
     search: SearchOptions = Field(default=SearchOptions(), description="How to search the lattice.")
     nulls: Annotated[
@@ -311,11 +307,12 @@ class Spec(Part):
         """One role per column, requirements about sensitive columns, a release of its own."""
         yield from _roles(given)
         yield from _requirements(given)
-        if value is None:
-            return
-        if _folded(value.release) == _folded(value.source.table) is not None:
+        source = given.get("source")
+        if isinstance(source, Source | Mapping):
+            source = source.table if isinstance(source, Source) else source.get("table")
+        if _folded(given.get("release")) == _folded(source) is not None:
             yield Fault(("release",), "the release has the source's name and would replace it")
-        if not any(column.weight for column in value.quasi_identifiers.values()):
+        if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
 
     # --- Where it stands ---
@@ -398,8 +395,12 @@ class Spec(Part):
         return hash(self.hash)
 
 
-def _folded(table: tuple[str, ...] | None) -> list[str] | None:
-    return None if table is None else [part.casefold() for part in table]
+def _folded(written: object) -> list[str] | None:
+    """A table name to compare without case; None when it is not one."""
+    try:
+        return [part.casefold() for part in table_name(written)]
+    except ValidationError:
+        return None
 
 
 def _sha256(data: object) -> str:
@@ -442,11 +443,7 @@ def _roles(given: Mapping[str, Any]) -> Iterator[Fault]:
             other, first = seen.setdefault(name.casefold(), (role, name))
             if fault.loc == places.setdefault(name.casefold(), fault.loc):
                 continue
-            shown = (
-                quote(name)
-                if name == first
-                else f"{quote(name)} ({quote(first)}, but for upper and lower case)"
-            )
+            shown = quote(name) if name == first else f"{quote(name)} ({quote(first)}, but for upper and lower case)"
             if other == role:
                 yield fault._replace(message=f"column {shown} is listed twice")
             else:

@@ -31,13 +31,9 @@ def parse_table_name(text: str) -> tuple[str, ...]:
         raise SpecError("a table name must be non-empty text without a zero byte")
     if not _DOTTED.fullmatch(text):
         return (text,)
-    return tuple(
-        part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(_PART, text)
-    )
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(_PART, text))
 
 
 def format_table_name(parts: Sequence[str]) -> str:
     """The text that :func:`parse_table_name` reads back as ``parts``."""
-    return ".".join(
-        '"' + part.replace('"', '""') + '"' if re.search(r'[".]', part) else part for part in parts
-    )
+    return ".".join('"' + part.replace('"', '""') + '"' if re.search(r'[".]', part) else part for part in parts)

@@ -7,6 +7,7 @@ t-closeness (Li, Li and Venkatasubramanian 2007).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
@@ -24,7 +25,6 @@ from kanon_sql.spec.checks import (
     kind,
     number,
     plain_number,
-    quote,
     share,
     text,
     the_number,
@@ -132,8 +132,10 @@ class LDiversity(_Named):
             yield Fault((), "missing 'c': recursive l-diversity needs a factor above 0", True)
         if which in ("distinct", "entropy") and "c" in given:
             yield Fault(("c",), f"'c' belongs to kind: recursive, and this is {which}", True)
-        if value is not None and value.kind != "entropy" and not isinstance(value.l, int):
-            yield Fault(("l",), f"expected l, a whole number for kind: {value.kind}, got a number")
+        wanted = given.get("l")
+        fractional = isinstance(wanted, float | Decimal) and Decimal(wanted).is_finite() and float(wanted) % 1 != 0
+        if which in ("distinct", "recursive") and fractional:
+            yield Fault(("l",), f"expected l, a whole number for kind: {which}, got one with a fraction")
 
 
 class TCloseness(_Named):
@@ -149,9 +151,9 @@ class TCloseness(_Named):
     expected: ClassVar[str] = "{attribute: ..., t: 0.3}"
 
     attribute: _Attribute = Field(description=_ABOUT_ATTRIBUTE)
-    t: Annotated[
-        float, checked(share("t")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
-    ] = Field(description="The largest distance between the distributions, from 0 to 1.")
+    t: Annotated[float, checked(share("t")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})] = Field(
+        description="The largest distance between the distributions, from 0 to 1."
+    )
     reference: Annotated[
         Literal["original", "release"], checked(choice("reference distribution", ("original", "release")))
     ] = Field(default="original", description="The distribution to compare with.")
@@ -182,9 +184,7 @@ def parse_requirement(value: object) -> Requirement:
     for name, body in value.items():
         check = _BY_NAME.get(name)
         if check is None:
-            faults.add(
-                (name,), f"unknown requirement {quote(name)}{did_you_mean(name, _BY_NAME)}", at_key=True
-            )
+            faults.add((name,), f"unknown requirement{did_you_mean(name, _BY_NAME)}", at_key=True)
         else:
             found.append(faults.attempt((name,), check, body))
     if not faults and len(found) != 1:

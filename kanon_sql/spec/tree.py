@@ -90,9 +90,7 @@ class _Parser:
         self._parent: dict[str, str | None] = {}
         self._place: dict[tuple[str, ...], tuple[Loc, bool]] = {}
 
-    def below(
-        self, value: object, loc: Loc, above: str | None, path: tuple[str, ...] = ()
-    ) -> dict[str, Tree]:
+    def below(self, value: object, loc: Loc, above: str | None, path: tuple[str, ...] = ()) -> dict[str, Tree]:
         """The labels below ``above``, which stand at ``loc``."""
         if len(path) > _MAX_DEPTH:
             self.faults.add(loc, f"the tree is more than {_MAX_DEPTH} levels deep")

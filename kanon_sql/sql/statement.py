@@ -56,6 +56,7 @@ class Compiler:
         self.dialect = dialect
         self._fills = {SOURCE: source}
         self._shapes: dict[tuple[object, ...], str] = {}
+        self._quoted: dict[str, str] = {}
 
     def statement(self, name: str, /, **context: Any) -> Statement:
         """Compile a template. Raises TemplateError when it is unsafe or not portable."""
@@ -81,7 +82,9 @@ class Compiler:
 
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""
-        return sqlglot.exp.to_identifier(name, quoted=True).sql(self.dialect)
+        if name not in self._quoted:
+            self._quoted[name] = sqlglot.exp.to_identifier(name, quoted=True).sql(self.dialect)
+        return self._quoted[name]
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> str:
         text = render(name, **context)
