@@ -12,7 +12,10 @@ VALUES = ["", "a", "A", "a ", "é", "e", "1", "-1", "10"]
 """Values that a careless collation, trim, cast or code for NULL would merge."""
 GROUPS = ["g", "G", "g ", "gé", "ge", "g'", 'g"', "g;", "g\n"]
 SENSITIVE_VALUES = ["", "x", "X", "x ", "flu", None]
+TABLE_SIZES = [9, 16, 25, 20, 12, 6, 4, 2, 1, 0]
 UNITS = ["u1", "u2", "U1", "u3", "u4", "u5"]
+
+ONE_IN_FOUR = st.sampled_from([False, False, False, True])
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,9 @@ def hierarchies(draw: st.DrawFn, min_height: int = 1, max_height: int = 3) -> Hi
     height = draw(st.integers(min_height, max_height))
     if height == 0:
         return {"*": ("*",)}
-    values = draw(st.lists(st.sampled_from(VALUES), min_size=1, max_size=5, unique=True))
+    values = draw(
+        st.lists(st.sampled_from(VALUES), min_size=1 if draw(ONE_IN_FOUR) else 2, max_size=5, unique=True)
+    )
     labels: dict[str, list[str]] = {value: [value] for value in values}
     for level in range(1, height):
         parents: dict[str, int] = {}
@@ -68,8 +73,8 @@ def hierarchies(draw: st.DrawFn, min_height: int = 1, max_height: int = 3) -> Hi
     return {value: (*labels[value], "*") for value in values}
 
 
-def k_anonymity(max_k: int = 4) -> st.SearchStrategy[Requirement]:
-    return st.builds(lambda k: {"k_anonymity": {"k": k}}, st.integers(1, max_k))
+def k_anonymity() -> st.SearchStrategy[Requirement]:
+    return st.builds(lambda k: {"k_anonymity": {"k": k}}, st.sampled_from([2, 3, 4, 2, 3, 4, 1]))
 
 
 @st.composite
@@ -98,9 +103,9 @@ def requirements(draw: st.DrawFn, sensitive: list[str], with_k: bool) -> list[Re
     for attribute in sensitive:
         if draw(st.booleans()):
             chosen.append(draw(l_diversity(attribute)))
-        if draw(st.integers(0, 2)) == 0:
+        if draw(ONE_IN_FOUR):
             chosen.append(draw(t_closeness(attribute)))
-    if with_k or not chosen or draw(st.integers(0, 4)):
+    if with_k or not chosen or not draw(ONE_IN_FOUR):
         chosen.insert(0, draw(k_anonymity()))
     return chosen
 
@@ -109,15 +114,15 @@ def requirements(draw: st.DrawFn, sensitive: list[str], with_k: bool) -> list[Re
 def level_limits(draw: st.DrawFn, problem_hierarchies: dict[str, Hierarchy]) -> dict[str, tuple[int, int]]:
     limits: dict[str, tuple[int, int]] = {}
     for column, hierarchy in problem_hierarchies.items():
-        if draw(st.integers(0, 4)) == 0:
+        if draw(ONE_IN_FOUR):
             low, high = sorted(draw(st.tuples(*[st.integers(0, height_of(hierarchy))] * 2)))
             limits[column] = (low, high)
     return limits
 
 
 def suppression_limits(max_rows: int) -> st.SearchStrategy[int | float]:
-    shares = st.sampled_from([0.0, 0.05, 0.1, 0.2, 0.29, 0.3, 0.5, 0.57, 1.0])
-    return st.one_of(st.just(0), st.integers(0, max_rows + 1), shares)
+    shares = st.sampled_from([0.2, 0.3, 0.1, 0.29, 0.5, 0.05, 0.57, 0.0, 1.0])
+    return st.one_of(shares, st.just(0), st.integers(0, max_rows // 2), st.integers(0, max_rows + 1))
 
 
 @st.composite
@@ -138,26 +143,28 @@ def problems(
     `max_nodes` bounds the lattice. `min_height=0` also gives hierarchies that have no level above the value.
     """
     tables: dict[str, Hierarchy] = {}
-    size = 1
+    nodes = 1
     for position in range(draw(st.integers(1, max_columns))):
-        room = min(3, max_nodes // size - 1)
+        room = min(3, max_nodes // nodes - 1)
         if position and room < max(1, min_height):
             break
         tables[f"q{position}"] = draw(hierarchies(min_height, room))
-        size *= height_of(tables[f"q{position}"]) + 1
+        nodes *= height_of(tables[f"q{position}"]) + 1
     sensitive = [f"s{i}" for i in range(draw(st.integers(0, 2)))] if models else []
-    unit = "unit" if units and draw(st.integers(0, 3)) == 0 else None
+    unit = "unit" if units and draw(ONE_IN_FOUR) else None
 
     cells: dict[str, st.SearchStrategy[Any]] = {}
     for column, hierarchy in tables.items():
-        with_nulls = draw(st.integers(0, 2)) == 0 and height_of(hierarchy) > 0
+        with_nulls = draw(ONE_IN_FOUR) and height_of(hierarchy) > 0
         cells[column] = st.sampled_from([*hierarchy, None] if with_nulls else [*hierarchy])
     for column in sensitive:
         values = draw(st.lists(st.sampled_from(SENSITIVE_VALUES), min_size=1, max_size=4))
         cells[column] = st.sampled_from(values)
     if unit is not None:
-        cells[unit] = st.sampled_from([*UNITS, None] if draw(st.integers(0, 3)) == 0 else UNITS)
-    rows = draw(st.lists(st.fixed_dictionaries(cells), max_size=max_rows))
+        cells[unit] = st.sampled_from([*UNITS, None] if draw(ONE_IN_FOUR) else UNITS)
+    # Sizes are drawn by name: left alone, hypothesis prefers tables too small to have two classes.
+    size = draw(st.sampled_from([n for n in TABLE_SIZES if n <= max_rows]))
+    rows = draw(st.lists(st.fixed_dictionaries(cells), min_size=size, max_size=size))
 
     columns = draw(st.lists(st.sampled_from(list(tables)), unique=True))
     weights = st.sampled_from([0, 0.25, 0.5, 1, 2, 3])

@@ -39,6 +39,7 @@ class Capabilities:
         transactional_ddl: CREATE, DROP and RENAME can be rolled back.
         temp_tables: session temporary tables exist and need no rights in a schema.
         files: Parquet and CSV files can be read as relations.
+        exact_collation: the collation that compares text character by character.
         identifier_bytes: the longest identifier; None when there is no limit.
     """
 
@@ -46,6 +47,7 @@ class Capabilities:
     transactional_ddl: bool
     temp_tables: bool
     files: bool
+    exact_collation: str
     identifier_bytes: int | None = None
 
 

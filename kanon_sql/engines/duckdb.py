@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDBEngine", "connect_duckdb"]
 
-CAPABILITIES = Capabilities(dialect="duckdb", transactional_ddl=True, temp_tables=True, files=True)
+CAPABILITIES = Capabilities(
+    dialect="duckdb", transactional_ddl=True, temp_tables=True, files=True, exact_collation="binary"
+)
 
 _READERS = {
     ".parquet": "read_parquet",

@@ -50,9 +50,11 @@ class Compiler:
     Args:
         dialect: a sqlglot dialect name.
         source: the FROM form of the source in that dialect, already safe.
+        exact_collation: the dialect's collation that compares text character by character.
     """
 
-    def __init__(self, dialect: str, source: str) -> None:
+    def __init__(self, dialect: str, source: str, exact_collation: str = "binary") -> None:
+        self._exact_collation = exact_collation
         self.dialect = dialect
         self._fills = {SOURCE: source}
         self._shapes: dict[tuple[object, ...], str] = {}
@@ -95,6 +97,8 @@ class Compiler:
         if len(trees) != 1 or trees[0] is None:
             raise TemplateError(f"{name}: a template must hold exactly one statement")
         check_portable(trees[0], name)
+        for collate in trees[0].find_all(sqlglot.exp.Collate):
+            collate.expression.replace(sqlglot.exp.to_identifier(self._exact_collation, quoted=True))
         return trees[0].sql(self.dialect, pretty=False)
 
     def _fill(self, name: str, text: str, fills: Mapping[str, str]) -> Statement:

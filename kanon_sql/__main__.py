@@ -1,0 +1,7 @@
+"""``python -m kanon_sql`` is the command ``kanon-sql``."""
+
+from __future__ import annotations
+
+from kanon_sql.cli import main
+
+main()

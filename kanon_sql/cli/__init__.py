@@ -1,0 +1,12 @@
+"""The command line: verbs only. Parse, call, print, and turn the outcome into an exit code."""
+
+from __future__ import annotations
+
+from kanon_sql.cli.verbs import app
+
+__all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run ``kanon-sql`` with the arguments of the process."""
+    app(prog_name="kanon-sql")

@@ -1,0 +1,76 @@
+"""The options that several verbs share, each described once."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = [
+    "AllMinimal",
+    "Database",
+    "Format",
+    "MemoryLimit",
+    "OutputFormat",
+    "Quiet",
+    "SpecFile",
+    "Threads",
+    "Timeout",
+    "Verbose",
+]
+
+
+class OutputFormat(str, Enum):
+    """How a verb writes its data to standard output."""
+
+    text = "text"
+    json = "json"
+
+
+def _memory_limit(value: str | None) -> str | None:
+    if value is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", value, re.IGNORECASE):
+        raise typer.BadParameter("expected a size such as 4GB, 512MiB or 80%")
+    return value
+
+
+SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The spec, a YAML file.", show_default=False)]
+Database = Annotated[
+    str,
+    typer.Option(
+        "--database", "-d", envvar="KANON_SQL_DATABASE", metavar="FILE", help="A DuckDB file, or :memory:."
+    ),
+]
+Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages; errors only.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Write every executed SQL statement, values redacted, to standard error."),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", min=0, show_default=False, help="Cancel the run after so many seconds."
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads", metavar="N", min=1, max=4096, show_default=False, help="Threads the database may use."
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option(
+        "--memory-limit",
+        metavar="SIZE",
+        callback=_memory_limit,
+        show_default=False,
+        help="Memory the database may use, such as 4GB.",
+    ),
+]
+AllMinimal = Annotated[
+    bool, typer.Option("--all-minimal", help="List all k-minimal generalizations, not only their number.")
+]

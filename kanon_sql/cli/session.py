@@ -1,0 +1,200 @@
+"""What surrounds a verb: progress, the log of statements, and errors as exit codes.
+
+Everything here writes to standard error; standard output belongs to the result.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import typer
+
+from kanon_sql.errors import ExitCode, HierarchyError, KanonError, SpecError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.status import Status
+
+    from kanon_sql.engines.base import Engine, Meter
+
+__all__ = ["INTERRUPTED", "Session", "session"]
+
+INTERRUPTED = 130
+"""The exit code of a process that Ctrl-C ended, by convention of the shell: 128 + SIGINT."""
+
+PUBLISHING = "publishing"
+
+
+class Session:
+    """One run of a verb.
+
+    Args:
+        quiet: neither progress nor messages.
+        verbose: write every statement, and the traceback of an unexpected error.
+    """
+
+    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+        from rich.console import Console
+
+        self.quiet = quiet
+        self.verbose = verbose
+        self.stage: str | None = None
+        self.interrupted = False
+        self.console: Console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+        self.engine: Engine | None = None
+        self._status: Status | None = None
+        self._meter: Meter | None = None
+        self._written = 0
+
+    # --- The database ---
+
+    def connect(
+        self, database: str, *, read_only: bool = False, threads: int | None = None, memory_limit: str | None = None
+    ) -> Engine:
+        """Open the database; the session closes it."""
+        from kanon_sql.connection import connect
+
+        self.engine = connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)
+        return self.engine
+
+    # --- What happens meanwhile ---
+
+    def report(self, stage: str, nodes: int | None = None) -> None:
+        """Show what is being done; a pipeline's ``report``."""
+        self.stage = stage
+        if self.engine is not None:
+            self._meter = self.engine.meter
+        self.log()
+        if self.quiet or not self.console.is_terminal:
+            return
+        from rich.text import Text
+
+        from kanon_sql.report.text import number, shown
+
+        text = Text(shown(stage))
+        if nodes:
+            text.append(f"  {number(nodes)} nodes", "dim")
+        if self._status is None:
+            self._status = self.console.status(text)
+            self._status.start()
+        else:
+            self._status.update(text)
+
+    def log(self) -> None:
+        """With ``--verbose``: write the statements that ran since the last call."""
+        if self.verbose and self._meter is not None:
+            from kanon_sql.sql.statement import redact
+
+            for statement in self._meter.log[self._written :]:
+                self._written += 1
+                self.statement(redact(statement.sql), statement.name)
+
+    def statement(self, sql: str, name: str) -> None:
+        """Write one statement whose values are redacted already."""
+        self.console.print(f"-- {name}", style="dim", soft_wrap=True)
+        self.console.print(_safe(sql) + ";", soft_wrap=True)
+
+    def message(self, text: str) -> None:
+        """Tell the user something, unless they asked for quiet."""
+        if not self.quiet:
+            self.console.print(_safe(text), soft_wrap=True)
+
+    def error(self, text: str) -> None:
+        """Tell the user what went wrong."""
+        from rich.text import Text
+
+        self.console.print(Text.assemble(("error: ", "bold red"), _safe(text)), soft_wrap=True)
+
+    def close(self) -> None:
+        """End the progress display, write what is left of the log, close the database."""
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+        self.log()
+        if self.engine is not None:
+            self.engine.close()
+            self.engine = None
+
+
+def _safe(text: str) -> str:
+    from kanon_sql.report.text import shown
+
+    return "\n".join(shown(line) for line in text.split("\n"))
+
+
+@contextmanager
+def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator[Session]:
+    """Run a verb. Errors become a message on standard error and an exit code.
+
+    Args:
+        quiet: neither progress nor messages.
+        verbose: write every statement, and the traceback of an unexpected error.
+        spec: the spec file, for the place of problems found while running.
+
+    Raises:
+        typer.Exit: with the exit code of what happened.
+    """
+    run = Session(quiet=quiet, verbose=verbose)
+    with _interrupts(run):
+        try:
+            try:
+                yield run
+            finally:
+                run.close()
+        except (typer.Exit, typer.Abort, BrokenPipeError):
+            raise
+        except BaseException as error:
+            # Drivers turn Ctrl-C into errors of their own, so what was pressed decides.
+            if run.interrupted or isinstance(error, KeyboardInterrupt):
+                run.error(_interrupted(run))
+                raise typer.Exit(INTERRUPTED) from None
+            if isinstance(error, KanonError):
+                run.error(_message(error, spec))
+                raise typer.Exit(int(error.exit_code)) from None
+            if not isinstance(error, Exception):
+                raise
+            name = type(error).__name__
+            run.console.print(f"unexpected error: {name}; please report it; run with --verbose for the traceback")
+            if verbose:
+                run.console.print(traceback.format_exc(), soft_wrap=True)
+            raise typer.Exit(int(ExitCode.DATABASE)) from None
+
+
+def _message(error: KanonError, spec: Path | None) -> str:
+    if spec is None or not isinstance(error, SpecError | HierarchyError):
+        return str(error)
+    from kanon_sql.cli.locate import located
+
+    return "\n".join(str(problem) for problem in located(error.problems, spec))
+
+
+def _interrupted(run: Session) -> str:
+    if run.stage == PUBLISHING:
+        return "interrupted while publishing; run check to see which release stands"
+    return "interrupted; nothing was published"
+
+
+@contextmanager
+def _interrupts(run: Session) -> Iterator[None]:
+    """Remember that Ctrl-C was pressed, whatever exception a driver makes of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def pressed(_signal: int, _frame: FrameType | None) -> None:
+        run.interrupted = True
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, pressed)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+

@@ -1,0 +1,146 @@
+"""An engine that writes nothing and reads nothing: it notes the SQL a real one would run.
+
+``render`` runs the pipeline against it. It answers every query about the data as a table of
+one row would, so that all stages are reached; the SQL does not depend on the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Literal
+
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Meter, Row
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.text import literal
+
+__all__ = ["RENDERED_DIALECTS", "DryEngine"]
+
+RENDERED_DIALECTS = ("duckdb", "postgres")
+"""The dialects whose SQL is tested by running it."""
+
+
+class DryEngine:
+    """Collects statements.
+
+    Args:
+        dialect: one of :data:`RENDERED_DIALECTS`.
+        columns: the source's columns, since there is nothing to ask.
+
+    Raises:
+        UnsupportedError: another dialect.
+    """
+
+    label = "no database"
+    version = ""
+    ephemeral = False
+    read_only = False
+
+    def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
+        if dialect not in RENDERED_DIALECTS:
+            raise UnsupportedError(
+                f"dialect {dialect!r} is not rendered; expected one of {', '.join(RENDERED_DIALECTS)}"
+            )
+        self.capabilities = Capabilities(
+            dialect=dialect,
+            transactional_ddl=True,
+            temp_tables=True,
+            files=dialect == "duckdb",
+            exact_collation="C" if dialect == "postgres" else "binary",
+        )
+        self.meter = Meter()
+        self._columns = list(columns)
+        self._written: dict[str, list[Column]] = {}
+
+    def execute(self, statement: Statement) -> None:
+        """Note a statement, and the columns of a table that it creates."""
+        self.meter.count(statement)
+        tree = sqlglot.parse_one(statement.sql, read=self.capabilities.dialect)
+        if isinstance(tree, exp.Create) and isinstance(tree.expression, exp.Query):
+            kinds = {column.name: column for column in self._columns}
+            self._written[tree.this.sql(self.capabilities.dialect)] = [
+                kinds.get(name, Column(name, "VARCHAR", "text")) for name in tree.expression.named_selects
+            ]
+
+    def fetch(self, statement: Statement, limit: int) -> list[Row]:
+        """Note a query and answer it as a table of one row would: see :data:`_ANSWERS`."""
+        self.meter.count(statement)
+        tree = sqlglot.parse_one(statement.sql, read=self.capabilities.dialect)
+        selects = [tree] if isinstance(tree, exp.Select) else list(_branches(tree))
+        return [tuple(_answer(column) for column in select.expressions) for select in selects][:limit]
+
+    def columns(self, relation: str) -> list[Column]:
+        """The columns of a table that was created here, else the source's."""
+        return self._written.get(relation, self._columns)
+
+    def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
+        """Nothing exists."""
+        return None
+
+    def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
+        """Note the table's creation and an INSERT with its rows."""
+        self.execute(statement)
+        name = exp.to_identifier(table, quoted=True).sql(self.capabilities.dialect)
+        values = ",\n  ".join("(" + ", ".join(literal(value) for value in row) + ")" for row in rows)
+        self.meter.count(Statement("hierarchy/load", f"INSERT INTO {name} VALUES\n  {values}"))
+
+    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+        """The FROM form of a table, the user's query, or (DuckDB) a file."""
+        if table is not None:
+            return ".".join(
+                exp.to_identifier(part, quoted=True).sql(self.capabilities.dialect) for part in table
+            )
+        if query is not None:
+            return f"(\n{query.strip().rstrip(';')}\n)"
+        if not self.capabilities.files:
+            raise UnsupportedError(f"{self.capabilities.dialect} cannot read the source file: load it into a table")
+        assert file is not None
+        return literal(file)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """BEGIN and COMMIT around what is inside."""
+        self.meter.count(Statement("release/transaction", "BEGIN"))
+        yield
+        self.meter.count(Statement("release/transaction", "COMMIT"))
+
+    def cancel(self) -> None:
+        """Nothing runs."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def without_deadline(self) -> nullcontext[None]:
+        """There is no deadline."""
+        return nullcontext()
+
+    def run(self, deadline: Deadline) -> nullcontext[Meter]:
+        """The one meter."""
+        return nullcontext(self.meter)
+
+
+_ANSWERS = {
+    **dict.fromkeys(("row_count", "persons", "most_vectors", "domain_values", "labels", "covered"), 1),
+    **dict.fromkeys(("classes", "kept_classes", "class_rows", "smallest_class", "largest_class", "top_labels"), 1),
+    "top_label": "*",
+}
+"""Column -> what it is for one row that satisfies everything; any other count is 0."""
+
+
+def _answer(column: exp.Expr) -> object:
+    value = column.unalias()
+    if isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit():
+        return int(value.this)
+    return _ANSWERS.get(column.alias_or_name, 0)
+
+
+def _branches(tree: exp.Expr) -> Iterator[exp.Select]:
+    if isinstance(tree, exp.Union):
+        yield from _branches(tree.left)
+        yield from _branches(tree.right)
+    elif isinstance(tree, exp.Select):
+        yield tree

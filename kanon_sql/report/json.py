@@ -1,0 +1,24 @@
+"""Results as JSON, and the JSON Schema they keep to."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+__all__ = ["result_schema", "to_json"]
+
+
+def to_json(data: Any) -> str:
+    """Plain data as JSON text, indented, in ASCII so that every terminal and pipe can carry it.
+
+    Raises:
+        ValueError: a number that JSON does not have (infinity, not-a-number).
+    """
+    return json.dumps(data, indent=2, allow_nan=False)
+
+
+def result_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``."""
+    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath("result.schema.json").read_text("utf-8"))
+    return schema

@@ -1,0 +1,312 @@
+"""Results as text for people: the verdict first, then the figures. Calm, 80 columns, ASCII.
+
+Colours and widths are the terminal's business (rich); without a terminal it is plain text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor, isfinite, log10
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.clean import CleanResult
+    from kanon_sql.pipeline.doctor import DoctorResult
+    from kanon_sql.pipeline.result import Cost, Result, SearchSummary
+
+__all__ = ["clean_text", "doctor_text", "metric", "number", "print_text", "result_text", "shown"]
+
+METRICS = {
+    "height": "sum of the levels",
+    "precision": "share of the hierarchies climbed; 0 none, 1 all",
+    "loss": "share of detail lost; 0 none, 1 all",
+    "discernibility": "rows that each row cannot be told from, added up",
+    "average_class_size": "rows per class",
+    "entropy": "bits of information lost",
+    "ambiguity": "combinations that each row could stand for, added up",
+}
+"""What each quality metric says, in a few words. Lower is better for all of them."""
+
+_ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}"}
+
+
+def print_text(content: RenderableType) -> None:
+    """Write to standard output."""
+    Console(highlight=False, markup=False, emoji=False).print(content)
+
+
+# --- Numbers and names -----------------------------------------------------------------------
+
+
+def number(value: int) -> str:
+    """A count with thousands separators."""
+    return f"{value:,}"
+
+
+def metric(value: float) -> str:
+    """A measure with four significant digits, and thousands separators."""
+    if not isfinite(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    digits = 3 - floor(log10(abs(value)))
+    rounded = round(value, digits)
+    if abs(rounded) >= 1e15 or abs(rounded) < 1e-4:
+        return f"{value:.3e}"
+    text = f"{rounded:,.{max(digits, 0)}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in percent; never 0 or 100 % unless it is exactly that."""
+    if not whole:
+        return "none"
+    share = 100 * part / whole
+    if 0 < share < 0.01:
+        return "< 0.01 %"
+    if 99.99 < share < 100:
+        return "> 99.99 %"
+    return f"{metric(share)} %"
+
+
+def shown(text: str) -> str:
+    """A name or message with control characters written out, so that none reaches a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+
+
+def plural(count: int, word: str) -> str:
+    """``1 class``, ``2 classes``."""
+    ending = "" if count == 1 else "es" if word.endswith("s") else "s"
+    return f"{number(count)} {word}{ending}"
+
+
+# --- A result --------------------------------------------------------------------------------
+
+
+def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
+    """The result of ``plan``, ``anonymize`` or ``check``.
+
+    Args:
+        result: what to show.
+        all_minimal: list all k-minimal generalizations, not only their number.
+    """
+    parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
+    if result.node is not None:
+        parts += section("Levels", _levels(result.node))
+    if result.achieved:
+        parts += section("Requirements", _requirements(result.achieved))
+    if result.metrics:
+        parts += section("Quality (lower is better)", _metrics(result.metrics))
+    if result.search is not None:
+        parts += section("Search", facts(_search(result.search, result.node is not None)))
+        names = list(result.node or {})
+        if all_minimal and result.search.minimal is not None:
+            heading = f"All {plural(len(result.search.minimal), 'k-minimal generalization')}"
+            parts += section(heading, _minimal(result.search, names))
+        if result.verb == "plan" and result.search.runners_up:
+            parts += section("Runners-up", _runners_up(result.search.runners_up))
+    if result.notes:
+        parts += section("Notes", _notes(result.notes))
+    parts += [Text(), Text(_cost(result.cost), "dim")]
+    return Group(*parts)
+
+
+def verdict(passed: bool, message: str) -> RenderableType:
+    """The verdict in a word and a sentence."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_row(
+        Text("PASS", "bold green") if passed else Text("FAIL", "bold red"),
+        Text(shown(message), overflow="fold"),
+    )
+    return grid
+
+
+def section(title: str, content: RenderableType) -> list[RenderableType]:
+    """A heading and what stands under it."""
+    return [Text(), Text(title, "bold"), Padding(content, (0, 0, 0, 2))]
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> RenderableType:
+    """A few labelled facts, one a line."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in pairs:
+        grid.add_row(Text(label), Text(shown(value)))
+    return grid
+
+
+def columns(heads: Sequence[tuple[str, bool]]) -> Table:
+    """An empty table without lines; each head says whether its column holds numbers."""
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim", pad_edge=False)
+    for head, numeric in heads:
+        table.add_column(head, justify="right" if numeric else "left", overflow="fold")
+    return table
+
+
+def _summary(result: Result) -> Iterable[tuple[str, str]]:
+    rows, classes = result.rows, result.classes
+    if result.verb == "check":
+        if result.release is not None:
+            yield "table", result.release
+        yield "rows", number(rows["source"])
+    else:
+        if result.release is not None:
+            yield "release", result.release if result.passed else f"{result.release} (not published)"
+        yield (
+            "rows",
+            f"{number(rows['source'])} in the source = {number(rows['released'])} released"
+            f" + {number(rows['suppressed'])} suppressed ({percent(rows['suppressed'], rows['source'])})",
+        )
+    if rows.get("masked"):
+        yield "masked", f"{plural(rows['masked'], 'suppressed row')} kept, every quasi-identifier at its top"
+    if "persons" in rows:
+        yield "persons", f"{number(rows['persons'])} in the source"
+    if classes.get("count"):
+        sizes = ", ".join(
+            f"{name} {metric(value)}" for name in ("smallest", "average", "largest") if (value := classes.get(name))
+        )
+        yield "classes", f"{number(int(classes['count'] or 0))}: {sizes}"
+    elif classes:
+        yield "classes", "none"
+
+
+def _levels(node: Mapping[str, int]) -> RenderableType:
+    table = columns([("quasi-identifier", False), ("level", True), ("", False)])
+    for name, level in node.items():
+        table.add_row(Text(shown(name)), Text(str(level)), Text("as in the source" if level == 0 else "", "dim"))
+    return table
+
+
+def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
+    table = columns([("asked", False), ("achieved", False), ("violating classes", True), ("violating rows", True)])
+    for item in achieved.values():
+        classes, rows = int(item["violating_classes"]), int(item["violating_rows"])
+        style = "red" if classes else ""
+        table.add_row(
+            Text(shown(str(item["requirement"]))),
+            Text(_reached(item)),
+            Text(number(classes), style),
+            Text(number(rows), style),
+        )
+    return table
+
+
+def _reached(item: Mapping[str, Any]) -> str:
+    """Such as ``k = 7``; a requirement without a class to hold on reaches nothing."""
+    found = [
+        form.format(metric(item[name]) if isinstance(item[name], float) else number(item[name]))
+        for name, form in _ACHIEVED.items()
+        if item.get(name) is not None
+    ]
+    unbounded = any(name in item and item[name] is None for name in _ACHIEVED)
+    return "none" if unbounded or not found else ", ".join(found)
+
+
+def _metrics(metrics: Mapping[str, float]) -> RenderableType:
+    table = columns([("metric", False), ("value", True), ("", False)])
+    for name, value in metrics.items():
+        table.add_row(Text(name.replace("_", " ")), Text(metric(value)), Text(METRICS.get(name, ""), "dim"))
+    return table
+
+
+def _search(search: SearchSummary, found: bool) -> Iterable[tuple[str, str]]:
+    yield "algorithm", search.algorithm
+    if found:
+        yield "optimality", "proven optimal" if search.proven else "not proven optimal: the best that was found"
+        yield "criterion", search.criterion
+    else:
+        proven = "proven: no generalization satisfies the requirements"
+        yield "outcome", proven if search.proven else "nothing was found; not proven that there is nothing"
+    nodes = f"{number(search.nodes_evaluated)} evaluated of {number(search.nodes_total)}"
+    if search.nodes_inferred is not None:
+        nodes += f", {number(search.nodes_inferred)} decided without a query"
+    yield "nodes", nodes
+    if search.minimal is not None and found:
+        yield "minimal", plural(len(search.minimal), "k-minimal generalization")
+
+
+def _vector(levels: Iterable[int]) -> Text:
+    return Text("[" + ", ".join(map(str, levels)) + "]")
+
+
+def _minimal(search: SearchSummary, names: Sequence[str]) -> RenderableType:
+    lines = [Text("levels in the order " + ", ".join(map(shown, names)), "dim")] if names else []
+    return Group(*lines, *(_vector(node) for node in search.minimal or ()))
+
+
+def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:
+    """Levels are in the order of the table of levels, which names them."""
+    other = [name for name in runners_up[0] if name not in ("node", "suppressed", "classes")]
+    heads = [("levels", False), *((name.replace("_", " "), True) for name in other)]
+    table = columns([*heads, ("suppressed rows", True), ("classes", True)])
+    for item in runners_up:
+        table.add_row(
+            _vector(item["node"].values()),
+            *(Text("" if item[name] is None else metric(item[name])) for name in other),
+            Text(number(item["suppressed"])),
+            Text(number(item["classes"])),
+        )
+    return table
+
+
+def _notes(notes: Iterable[str]) -> RenderableType:
+    grid = Table.grid(padding=(0, 1))
+    for note in notes:
+        grid.add_row(Text("-"), Text(shown(note), overflow="fold"))
+    return grid
+
+
+def _cost(cost: Cost) -> str:
+    return (
+        f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
+        f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
+        f"{metric(cost.seconds)} s"
+    )
+
+
+# --- clean and doctor ------------------------------------------------------------------------
+
+
+def clean_text(result: CleanResult) -> RenderableType:
+    """What ``clean`` found, and what became of it."""
+    if not result.objects:
+        return Text("nothing to clean: no scratch object is recorded")
+    table = columns([("scratch object", False), ("created", False), ("", False)])
+    for item in result.objects:
+        table.add_row(Text(shown(item.name)), Text(shown(item.created_at)), Text(item.state))
+    return Group(
+        Text(f"{plural(len(result.objects), 'scratch object')} of kanon_sql", "bold"), Padding(table, (0, 0, 0, 2))
+    )
+
+
+def doctor_text(result: DoctorResult) -> RenderableType:
+    """What the connection may do, and which verbs would work."""
+    checks = Table.grid(padding=(0, 2))
+    for check in result.checks:
+        checks.add_row(_yes(check.ok), Text(check.name), Text(shown(check.detail), "dim"))
+    verbs = Table.grid(padding=(0, 2))
+    for verb in result.verbs:
+        verbs.add_row(_yes(verb.works), Text(verb.name), Text(f"needs {verb.needs}", "dim"))
+    return Group(
+        facts(
+            [
+                ("database", result.database),
+                ("engine", f"{result.engine} {result.version}"),
+                ("access", "read only" if result.read_only else "read and write"),
+            ]
+        ),
+        *section("Connection", checks),
+        *section("Verbs", verbs),
+    )
+
+
+def _yes(value: bool) -> Text:
+    return Text("yes", "green") if value else Text("no", "bold red")
