@@ -89,9 +89,7 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], monotone: Se
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     alone = len(values_frames) == 1 and frames.counting == "rows"
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, **shared)
-    classes = render(
-        "evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared
-    )
+    classes = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
     measures = [name for name, model in zip(names, models, strict=True) if model.attribute is not None]
     conditions = [model.condition(name) for name, model in zip(names, models, strict=True)]
     return render(
@@ -99,9 +97,7 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], monotone: Se
         classes=classes,
         columns=[*frames.key_names, "class_rows", "class_size", *frames.size_names, *measures],
         conditions=conditions,
-        monotone_conditions=[
-            condition for condition, sound in zip(conditions, monotone, strict=True) if sound
-        ],
+        monotone_conditions=[condition for condition, sound in zip(conditions, monotone, strict=True) if sound],
     )
 
 

@@ -216,7 +216,9 @@ class Evaluator:
                 kept_classes=kept_classes,
                 sized=sized,
                 keyed=self.keyed(node),
-                values=dict(zip(self._aggregate_names(metric, len(sized), len(self.keyed(node))), row[4:], strict=False)),
+                values=dict(
+                    zip(self._aggregate_names(metric, len(sized), len(self.keyed(node))), row[4:], strict=False)
+                ),
             )
             value = metric.value(self.counts, measured)
             floor = _below(metric.floor(self.counts, measured))

@@ -1,8 +1,8 @@
 """Frequency sets: one pass over the source, then integer-coded tables that every node query reads.
 
-    raw       distinct vectors of values with their row counts (the only scan)
-    base      the vectors as codes, one column per quasi-identifier and level
-    values_j  vectors x values of sensitive attribute j
+raw       distinct vectors of values with their row counts (the only scan)
+base      the vectors as codes, one column per quasi-identifier and level
+values_j  vectors x values of sensitive attribute j
 """
 
 from __future__ import annotations
@@ -22,7 +22,15 @@ from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Counting", "FrequencySets", "build_frequency_sets", "count_attributes", "exact_value", "raw_columns", "source_columns"]
+__all__ = [
+    "Counting",
+    "FrequencySets",
+    "build_frequency_sets",
+    "count_attributes",
+    "exact_value",
+    "raw_columns",
+    "source_columns",
+]
 
 Counting = Literal["rows", "persons", "unit"]
 """What a class counts: rows; persons, added up; or persons, counted distinct because one
@@ -172,11 +180,7 @@ def build_frequency_sets(
 
 def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
     """The numbers per quasi-identifier and level that metrics take their bounds from."""
-    items = [
-        {"index": lookup.index, "level": level}
-        for lookup in sets.lookups
-        for level in lookup.levels
-    ]
+    items = [{"index": lookup.index, "level": level} for lookup in sets.lookups for level in lookup.levels]
     found = {
         (attribute, level): (int(labels), int(covered or 0), float(row_log or 0.0))
         for attribute, level, labels, covered, row_log in workspace.fetch(

@@ -139,13 +139,10 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
                 f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
                 "cast it in a source query"
             )
-        labels += [
-            render("hierarchy/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units
-        ]
+        labels += [render("hierarchy/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units]
     elif isinstance(hierarchy, SqlHierarchy):
         labels += [
-            level_expression(text, f"{where}.sql[{position}]")
-            for position, text in enumerate(hierarchy.expressions)
+            level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
         ]
     return labels
 
@@ -163,15 +160,11 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -
         return "" if bound is None else f"{bound:.{digits}f}"
 
     def number(scaled: Sql) -> Sql:
-        return render(
-            "hierarchy/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits)
-        )
+        return render("hierarchy/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits))
 
     scaled_width = int(width * scale)
     scaled = render("hierarchy/levels/scaled", digits=digits, is_integer=is_integer)
-    low = render(
-        "hierarchy/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width
-    )
+    low = render("hierarchy/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width)
     high = Sql(f"({low} + {scaled_width})")
     return render(
         "hierarchy/levels/intervals",
@@ -244,9 +237,7 @@ def _from_rows(
     return _Built(index, name, raw_column, table, levels - 1, top, rows, domain, quasi_identifier)
 
 
-def _copy_table(
-    workspace: Workspace, hierarchy: TableHierarchy, name: str, domain: Relation
-) -> tuple[int, str, int]:
+def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, name: str, domain: Relation) -> tuple[int, str, int]:
     """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
     where = f"quasi_identifiers.{name}.table"
     source = Relation(hierarchy.table)
@@ -255,9 +246,7 @@ def _copy_table(
         for column in workspace.engine.columns(workspace.engine.relation(table=hierarchy.table, query=None, file=None))
     ]
     workspace.execute("hierarchy/copy", target=domain, table=source, names=names)
-    rows, missing, repeated, tops, top = workspace.row(
-        "hierarchy/domain_summary", domain=domain, levels=len(names)
-    )
+    rows, missing, repeated, tops, top = workspace.row("hierarchy/domain_summary", domain=domain, levels=len(names))
     problems = []
     if not rows:
         problems.append(Problem(f"{where}: the hierarchy table has no rows"))

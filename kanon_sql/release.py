@@ -121,9 +121,7 @@ def written_release(
     record = beside(spec.release, SCRATCH_TABLE)
     name = json.dumps(target.parts)
     workspace.execute("scratch/create_record", table=record)
-    workspace.execute(
-        "scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
-    )
+    workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
     try:
         yield _write(workspace, spec, columns, sets, models, node, suppressed, keyed, target)
     finally:
@@ -272,9 +270,7 @@ def _verify(
                 f"{node[attribute]}; the table was dropped"
             )
     if persons_in is None:
-        examination = examine(
-            workspace, target, columns, list(spec.quasi_identifiers), models, _references(sets), None
-        )
+        examination = examine(workspace, target, columns, list(spec.quasi_identifiers), models, _references(sets), None)
     else:
         staged, unit, mark = persons_in
         examination = examine(
@@ -290,9 +286,7 @@ def _verify(
 
 
 def _references(sets: FrequencySets) -> dict[str, Any]:
-    return {
-        name: render("check/stored_reference", table=table) for name, table in sets.references.items()
-    }
+    return {name: render("check/stored_reference", table=table) for name, table in sets.references.items()}
 
 
 def _columns_of(workspace: Workspace, table: Relation) -> dict[str, Column]:
@@ -330,5 +324,3 @@ def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mappin
 def now() -> str:
     """The time in UTC, ISO 8601, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-

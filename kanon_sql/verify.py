@@ -87,9 +87,7 @@ def read_examination(row: Row, models: Sequence[PrivacyModel]) -> Examination:
     for index, model in enumerate(models):
         worst, unbounded, violating_classes, violating = row[6 + 4 * index : 10 + 4 * index]
         value = None if worst is None else float(worst)
-        achieved.append(
-            Achieved(model, model.achieved(value, bool(unbounded)), int(violating_classes), int(violating))
-        )
+        achieved.append(Achieved(model, model.achieved(value, bool(unbounded)), int(violating_classes), int(violating)))
     return Examination(int(rows), int(classes), int(smallest), int(largest), int(violating_rows), achieved)
 
 

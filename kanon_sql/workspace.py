@@ -86,7 +86,9 @@ def open_workspace(engine: Engine, source: str, report: Reporter | None = None) 
         source: the FROM form of the source relation.
         report: called at the start of each stage.
     """
-    workspace = Workspace(engine, Compiler(engine.capabilities.dialect, source, engine.capabilities.exact_collation), report or _silent)
+    workspace = Workspace(
+        engine, Compiler(engine.capabilities.dialect, source, engine.capabilities.exact_collation), report or _silent
+    )
     try:
         yield workspace
     finally:

@@ -43,8 +43,8 @@ def below(groups: Mapping[str, Sequence[str]]) -> dict[str, Labels]:
 # --- nine patients -------------------------------------------------------------------------
 # Ciriani, De Capitani di Vimercati, Foresti, Samarati: k-Anonymity, in: Secure Data Management in
 # Decentralized Systems (Springer 2007), figure 1. Its projection on Race and ZIP is the private table whose
-# generalizations GT[i,j] illustrate Samarati: Protecting respondents' identities in microdata release (TKDE 13(6),
-# 2001).
+# generalizations GT[i,j] illustrate Samarati: Protecting respondents' identities in microdata release
+# (IEEE TKDE 13(6), 2001).
 
 NINE_PATIENTS = table(
     "race | birth | sex | zip | marital | health",
@@ -67,8 +67,8 @@ MARITAL = below({"been_married": ("married", "divorced", "widow"), "never_marrie
 
 
 # k = 2, MaxSup = 2 over (Race, ZIP): GT[0,0] is refused, GT[1,0] and GT[0,1] are 2-minimal. Both suppress
-# two rows and take one step, so only the relative distance and the distribution tell them apart (the preferences
-# follow from their definitions).
+# two rows and take one step, so only the relative distance and the distribution tell them apart (derived from
+# the definitions of the criteria).
 SAMARATI_HIERARCHIES = {"race": RACE, "zip": ZIP_CODE}
 SAMARATI_K = 2
 SAMARATI_MAX_SUP = 2
@@ -208,7 +208,7 @@ SWEENEY_K = [(SWEENEY_T, 2), (SWEENEY_PT, 1), (SWEENEY_GT1, 2), (SWEENEY_GT3, 2)
 
 # --- the inpatient table of l-diversity --------------------------------------------------------
 # Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity, privacy beyond k-anonymity (ICDE 2006),
-# figures 1 to 3: the table, its 4-anonymous version (whose last class holds cancer only), its 3-diverse version.
+# figures 1 to 3: the table, its 4-anonymous version (its last class holds cancer only), its 3-diverse version.
 
 INPATIENTS = table(
     "zip | age | nationality | condition",

@@ -87,7 +87,7 @@ def l_diversity(draw: st.DrawFn, attribute: str) -> Requirement:
         "kind": kind,
     }
     if kind == "recursive":
-        parameters["c"] = draw(st.sampled_from([0.5, 1, 1.5, 2, 2.5, 3, 10]))
+        parameters["c"] = draw(st.sampled_from([2.5, 2, 3, 1.5, 10, 1, 0.5]))
     return {"l_diversity": parameters}
 
 
@@ -153,18 +153,21 @@ def problems(
     sensitive = [f"s{i}" for i in range(draw(st.integers(0, 2)))] if models else []
     unit = "unit" if units and draw(ONE_IN_FOUR) else None
 
-    cells: dict[str, st.SearchStrategy[Any]] = {}
+    vector: dict[str, st.SearchStrategy[Any]] = {}
+    others: dict[str, st.SearchStrategy[Any]] = {}
     for column, hierarchy in tables.items():
         with_nulls = draw(ONE_IN_FOUR) and height_of(hierarchy) > 0
-        cells[column] = st.sampled_from([*hierarchy, None] if with_nulls else [*hierarchy])
+        vector[column] = st.sampled_from([*hierarchy, None] if with_nulls else [*hierarchy])
     for column in sensitive:
         values = draw(st.lists(st.sampled_from(SENSITIVE_VALUES), min_size=1, max_size=4))
-        cells[column] = st.sampled_from(values)
+        others[column] = st.sampled_from(values)
     if unit is not None:
-        cells[unit] = st.sampled_from([*UNITS, None] if draw(ONE_IN_FOUR) else UNITS)
-    # Sizes are drawn by name: left alone, hypothesis prefers tables too small to have two classes.
+        others[unit] = st.sampled_from([*UNITS, None] if draw(ONE_IN_FOUR) else UNITS)
+    # Left alone, hypothesis prefers tables too small to have two classes, or vectors that never repeat.
     size = draw(st.sampled_from([n for n in TABLE_SIZES if n <= max_rows]))
-    rows = draw(st.lists(st.fixed_dictionaries(cells), min_size=size, max_size=size))
+    distinct = max(1, size // draw(st.sampled_from([3, 1, 2])))
+    vectors = draw(st.lists(st.fixed_dictionaries(vector), min_size=distinct, max_size=distinct))
+    rows = [{**draw(st.sampled_from(vectors)), **draw(st.fixed_dictionaries(others))} for _ in range(size)]
 
     columns = draw(st.lists(st.sampled_from(list(tables)), unique=True))
     weights = st.sampled_from([0, 0.25, 0.5, 1, 2, 3])

@@ -52,6 +52,9 @@ MINIMAL: dict[str, Any] = {
     "privacy": [{"k_anonymity": {"k": 5}}],
 }
 
+patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""No limit on the time of one example: a busy machine is not a defect."""
+
 
 def make(**changes: Any) -> Spec:
     return Spec.from_dict({**MINIMAL, **changes})
@@ -298,7 +301,7 @@ def test_exploding_and_bottomless_yaml() -> None:
     bomb = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
         f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 9)
     )
-    assert "more than 1,000,000 values" in problems(bomb)[0]
+    assert "more than 200,000 values" in problems(bomb)[0]
     assert "deep" in problems("[" * 70 + "]" * 70)[0]
     assert "deep" in problems("[" * 20_000)[0]
 
@@ -708,6 +711,7 @@ def test_table_names(text: str, parts: tuple[str, ...]) -> None:
     assert Spec.from_dict(make(source=text).to_dict()).source.table == parts
 
 
+@patient
 @given(st.lists(st.text(min_size=1).filter(lambda part: "\0" not in part), min_size=1, max_size=3))
 def test_every_table_name_can_be_written(parts: list[str]) -> None:
     assert parse_table_name(format_table_name(parts)) == tuple(parts)
@@ -820,6 +824,7 @@ trees = st.dictionaries(
 )
 
 
+@patient
 @given(trees)
 def test_an_accepted_tree_nests(tree: dict[str, Any]) -> None:
     try:
@@ -943,6 +948,7 @@ def test_redacted_sql(sql: str, redacted: str) -> None:
     assert redact_sql(redacted) == redacted
 
 
+@patient
 @given(
     st.lists(
         st.sampled_from([" x ", "=", "||", "(", ")", ",", "t.c1", "[", "]", "`b`", "\n", " -- note\n", "/* n */"])
@@ -959,6 +965,7 @@ def test_redaction_leaves_no_literal(pieces: list[str]) -> None:
     assert not re.search(r"(?<![\w])\d", redacted)
 
 
+@patient
 @given(st.text())
 def test_redaction_never_fails_and_never_leaves_a_quote_or_number(sql: str) -> None:
     redacted = re.sub("`[^`]*`", "", redact_sql(sql))
@@ -1057,11 +1064,13 @@ def only_spec_errors(read: Any, data: Any) -> None:
     json.dumps(spec.redacted())
 
 
+@patient
 @given(junk)
 def test_any_data(data: Any) -> None:
     only_spec_errors(Spec.from_dict, data)
 
 
+@patient
 @given(st.dictionaries(st.sampled_from(WORDS[:12]), junk))
 def test_any_mapping_over_a_valid_spec(changes: dict[str, Any]) -> None:
     only_spec_errors(Spec.from_dict, {**MINIMAL, **changes})
@@ -1082,7 +1091,7 @@ def mutate(data: Any, draw: Any) -> Any:
     return draw(junk)
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
+@patient
 @given(st.data())
 def test_a_valid_spec_with_something_changed(data: st.DataObject) -> None:
     spec = Spec.load(EXAMPLE).to_dict()
@@ -1091,12 +1100,13 @@ def test_a_valid_spec_with_something_changed(data: st.DataObject) -> None:
     only_spec_errors(Spec.from_dict, spec)
 
 
+@patient
 @given(st.text())
 def test_any_text(text: str) -> None:
     only_spec_errors(Spec.parse, text)
 
 
-@settings(max_examples=300)
+@patient
 @given(st.lists(st.sampled_from([*"{}[]:,-?!&*#|>'\"%@` \n\t\\0eE.+~=<", "a", "---\n", "...\n", ": ", "%YAML 1.1\n",
                                  "!!int ", "!!float ", "!!bool ", "!!set ", "&a ", "*a ", "2020-01-01", "0x", "1_0"])
                 | st.sampled_from(WORDS), max_size=30))  # fmt: skip
@@ -1104,7 +1114,7 @@ def test_any_yaml_like_text(pieces: list[str]) -> None:
     only_spec_errors(Spec.parse, "".join(pieces))
 
 
-@settings(max_examples=300)
+@patient
 @given(st.data())
 def test_the_example_with_characters_changed(data: st.DataObject) -> None:
     text = EXAMPLE.read_text("utf-8")

@@ -39,9 +39,7 @@ def _memory_limit(value: str | None) -> str | None:
 SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The spec, a YAML file.", show_default=False)]
 Database = Annotated[
     str,
-    typer.Option(
-        "--database", "-d", envvar="KANON_SQL_DATABASE", metavar="FILE", help="A DuckDB file, or :memory:."
-    ),
+    typer.Option("--database", "-d", envvar="KANON_SQL_DATABASE", metavar="FILE", help="A DuckDB file, or :memory:."),
 ]
 Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages; errors only.")]
@@ -57,9 +55,7 @@ Timeout = Annotated[
 ]
 Threads = Annotated[
     int | None,
-    typer.Option(
-        "--threads", metavar="N", min=1, max=4096, show_default=False, help="Threads the database may use."
-    ),
+    typer.Option("--threads", metavar="N", min=1, max=4096, show_default=False, help="Threads the database may use."),
 ]
 MemoryLimit = Annotated[
     str | None,

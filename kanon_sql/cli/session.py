@@ -197,4 +197,3 @@ def _interrupts(run: Session) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-

@@ -160,5 +160,3 @@ class Engine(Protocol):
 
     def run(self, deadline: Deadline) -> AbstractContextManager[Meter]:
         """A fresh meter and a time limit for everything inside."""
-
-

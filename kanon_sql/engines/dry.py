@@ -91,9 +91,7 @@ class DryEngine:
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or (DuckDB) a file."""
         if table is not None:
-            return ".".join(
-                exp.to_identifier(part, quoted=True).sql(self.capabilities.dialect) for part in table
-            )
+            return ".".join(exp.to_identifier(part, quoted=True).sql(self.capabilities.dialect) for part in table)
         if query is not None:
             return f"(\n{query.strip().rstrip(';')}\n)"
         if not self.capabilities.files:

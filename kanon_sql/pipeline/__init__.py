@@ -1,0 +1,1 @@
+"""Pipelines: one file per job that a user can ask for."""

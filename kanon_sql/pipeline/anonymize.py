@@ -6,9 +6,8 @@ import platform
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.metadata import version
 from typing import Any
-
-import sqlglot
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
@@ -23,9 +22,7 @@ from kanon_sql.workspace import Reporter, open_workspace
 __all__ = ["anonymize"]
 
 
-def anonymize(
-    engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None
-) -> Result:
+def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
     Args:
@@ -129,7 +126,7 @@ def _manifest(found: Searched, written: Written, result: Result) -> dict[str, An
         "cost": result.cost.to_dict(),
         "versions": {
             "python": platform.python_version(),
-            "sqlglot": sqlglot.__version__,
+            "sqlglot": version("sqlglot"),
             "engine": f"{found.workspace.engine.capabilities.dialect} {found.workspace.engine.version}",
         },
     }

@@ -143,9 +143,7 @@ def _references(
                 raise SpecError(
                     f"t_closeness: the source has no column {needed!r} to take the original distribution from"
                 )
-        references[name] = reference_in(
-            source_relation(), originals[name], None if unit is None else originals[unit]
-        )
+        references[name] = reference_in(source_relation(), originals[name], None if unit is None else originals[unit])
     return references
 
 

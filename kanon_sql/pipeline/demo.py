@@ -129,9 +129,7 @@ def _make_visits(engine: Engine, report: Reporter | None) -> None:
         with engine.transaction():
             workspace.execute("demo/mark", target=_MARK)
             workspace.execute("scratch/drop", target=_TABLE)
-            workspace.execute(
-                "demo/visits", target=_TABLE, draws=visit_draws, patients=patients, **_visit_choices()
-            )
+            workspace.execute("demo/visits", target=_TABLE, draws=visit_draws, patients=patients, **_visit_choices())
 
 
 def _patient_choices() -> dict[str, Any]:
@@ -166,8 +164,7 @@ def _visit_choices() -> dict[str, Any]:
         "diagnosis": _by_age("r7", _DIAGNOSES),
         "maternity": _MATERNITY,
         "wards": [
-            {"name": name, "charge": charge, "diagnoses": diagnoses}
-            for name, (charge, diagnoses) in _WARDS.items()
+            {"name": name, "charge": charge, "diagnoses": diagnoses} for name, (charge, diagnoses) in _WARDS.items()
         ],
     }
 
@@ -175,8 +172,7 @@ def _visit_choices() -> dict[str, Any]:
 def _choice(draw: str, weights: Mapping[str, int]) -> Sql:
     """One of the values, by weight, from the random column ``draw``."""
     choices = [
-        {"below": below, "value": value}
-        for value, below in zip(weights, accumulate(weights.values()), strict=True)
+        {"below": below, "value": value} for value, below in zip(weights, accumulate(weights.values()), strict=True)
     ]
     return render("demo/choice", draw=draw, total=sum(weights.values()), choices=choices)
 
@@ -272,20 +268,9 @@ _MONTHS = {
     "01": 11, "02": 10, "03": 9, "04": 8, "05": 8, "06": 7, "07": 6, "08": 6, "09": 8, "10": 9, "11": 9, "12": 9,
 }  # fmt: skip
 
-_FEMALE_NAMES = (
-    "Ada Alice Amara Anna Beatriz Carla Chen Clara Diana Elena Emma Fatima Grace Hannah Ines Iris Jana Julia Karin Lena "
-    "Lucia Maria Mei Nadia Nora Olga Paula Rosa Sara Sofia Tara Vera Yuki Zoe"
-).split()
-_MALE_NAMES = (
-    "Adam Ahmed Anton Bruno Carlos Daniel David Elias Emil Felix Gabriel Hassan Hugo Igor Ivan Jakob Jonas Karl Kenji Leo "
-    "Lukas Marco Martin Nico Omar Oscar Pablo Paul Pedro Rafael Samuel Simon Tomas Victor"
-).split()
-_SURNAMES = (
-    "Abbott Adler Almeida Baker Bauer Bianchi Brandt Carter Castro Chang Costa Dietrich Duarte Eriksen Evans Ferrari Fischer "
-    "Foster Garcia Gruber Haddad Hansen Herrera Hughes Ito Ivanova Jansen Johnson Kaya Keller Khan Kim Kowalski Larsen Lee "
-    "Lindqvist Lopez Marino Meyer Miller Moreau Morris Nakamura Nguyen Novak Olsen Ortiz Park Patel Petrov Price Quinn Ramos "
-    "Reyes Rossi Sato Schmid Silva Singh Suzuki Tanaka Torres Turner Vargas Vogel Wagner Walker Weber Wong Young Ziegler"
-).split()
+_FEMALE_NAMES = ["Ada", "Alice", "Amara", "Anna", "Beatriz", "Carla", "Chen", "Clara", "Diana", "Elena", "Emma", "Fatima", "Grace", "Hannah", "Ines", "Iris", "Jana", "Julia", "Karin", "Lena", "Lucia", "Maria", "Mei", "Nadia", "Nora", "Olga", "Paula", "Rosa", "Sara", "Sofia", "Tara", "Vera", "Yuki", "Zoe"]
+_MALE_NAMES = ["Adam", "Ahmed", "Anton", "Bruno", "Carlos", "Daniel", "David", "Elias", "Emil", "Felix", "Gabriel", "Hassan", "Hugo", "Igor", "Ivan", "Jakob", "Jonas", "Karl", "Kenji", "Leo", "Lukas", "Marco", "Martin", "Nico", "Omar", "Oscar", "Pablo", "Paul", "Pedro", "Rafael", "Samuel", "Simon", "Tomas", "Victor"]
+_SURNAMES = ["Abbott", "Adler", "Almeida", "Baker", "Bauer", "Bianchi", "Brandt", "Carter", "Castro", "Chang", "Costa", "Dietrich", "Duarte", "Eriksen", "Evans", "Ferrari", "Fischer", "Foster", "Garcia", "Gruber", "Haddad", "Hansen", "Herrera", "Hughes", "Ito", "Ivanova", "Jansen", "Johnson", "Kaya", "Keller", "Khan", "Kim", "Kowalski", "Larsen", "Lee", "Lindqvist", "Lopez", "Marino", "Meyer", "Miller", "Moreau", "Morris", "Nakamura", "Nguyen", "Novak", "Olsen", "Ortiz", "Park", "Patel", "Petrov", "Price", "Quinn", "Ramos", "Reyes", "Rossi", "Sato", "Schmid", "Silva", "Singh", "Suzuki", "Tanaka", "Torres", "Turner", "Vargas", "Vogel", "Wagner", "Walker", "Weber", "Wong", "Young", "Ziegler"]
 
 
 # --- The spec ------------------------------------------------------------------------------

@@ -88,9 +88,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         suppressed = evaluator.suppressed_classes(levels) if keyed else None
         if spec.release is not None:
             rows = 1 if spec.suppression.style == "mask" else 0
-            with written_release(
-                workspace, spec, columns, sets, models, levels, (suppressed, rows), keyed
-            ) as written:
+            with written_release(workspace, spec, columns, sets, models, levels, (suppressed, rows), keyed) as written:
                 publish(workspace, spec, written, {"published_at": "(the time)"})
     return Rendered(dialect, tuple(engine.meter.log), _NOTES)
 
@@ -106,9 +104,7 @@ def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[
         if name not in spec.quasi_identifiers:
             raise SpecError(f"node: {name!r} is no quasi-identifier; expected {', '.join(spec.quasi_identifiers)}")
     lowest = evaluator.question().lattice.bottom
-    levels = tuple(
-        node.get(name, level) for name, level in zip(spec.quasi_identifiers, lowest, strict=True)
-    )
+    levels = tuple(node.get(name, level) for name, level in zip(spec.quasi_identifiers, lowest, strict=True))
     for name, level, height in zip(spec.quasi_identifiers, levels, evaluator.heights, strict=True):
         if not 0 <= level <= height:
             raise SpecError(f"node: {name} has no level {level}; expected 0 to {height}")

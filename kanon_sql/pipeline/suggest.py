@@ -14,7 +14,7 @@ from typing import Literal
 
 from kanon_sql.engines.base import Column
 
-__all__ = ["ColumnProfile", "Role", "Suggestion", "is_person_id", "suggest", "varies"]
+__all__ = ["ColumnProfile", "Role", "Suggestion", "suggest", "unless_varying", "with_a_quasi_identifier"]
 
 Role = Literal["unit", "identifier", "quasi_identifier", "sensitive", "left_out"]
 
@@ -28,6 +28,8 @@ NEARLY_UNIQUE = 0.9
 """Share of distinct values from which a column points at single rows or persons."""
 ENOUGH_ROWS = 10
 """With fewer values, being distinct says nothing."""
+MOST_ROWS = 100
+"""Rows per person, on average, above which a person's key is taken for something else."""
 VARYING = 0.05
 """Share of persons with several values from which a column belongs to the row, not the person."""
 
@@ -107,52 +109,47 @@ class Suggestion:
 # --- Names ---------------------------------------------------------------------------------
 
 _PERSON = frozenset(
-    "patient person customer client member user subject employee student participant citizen resident "
-    "beneficiary donor insured policyholder respondent case".split()
+    ["patient", "person", "customer", "client", "member", "user", "subject", "employee", "student", "participant", "citizen", "resident", "beneficiary", "donor", "insured", "policyholder", "respondent", "case"]
 )
-_KEY = frozenset("id no nr num number key code uid pid uuid ref".split())
+_KEY = frozenset(["id", "no", "nr", "num", "number", "key", "code", "uid", "pid", "uuid", "ref"])
 _DIRECT = frozenset(
-    "ssn sin nhs nino mrn email mail phone telephone tel mobile cell fax passport iban bic username login "
-    "firstname lastname surname forename fullname nickname maidenname familyname givenname patientname "
-    "uuid guid imei mac ip url website licence license vin plate fingerprint signature photo latitude longitude "
-    "lat lon lng geom cookie token password".split()
+    ["ssn", "sin", "nhs", "nino", "mrn", "email", "mail", "phone", "telephone", "tel", "mobile", "cell", "fax", "passport", "iban", "bic", "username", "login", "firstname", "lastname", "surname", "forename", "fullname", "nickname", "maidenname", "familyname", "givenname", "patientname", "uuid", "guid", "imei", "mac", "ip", "url", "website", "licence", "license", "vin", "plate", "fingerprint", "signature", "photo", "latitude", "longitude", "lat", "lon", "lng", "geom", "cookie", "token", "password"]
 )
-_WEAK_DIRECT = frozenset("name names address addr street account acct card contact comment comments note notes".split())
+_WEAK_DIRECT = frozenset(["name", "names", "address", "addr", "street", "account", "acct", "card", "contact", "comment", "comments", "note", "notes"])
 _SENSITIVE = frozenset(
-    "diagnosis diagnoses disease diseases condition disorder illness icd icd9 icd10 symptom treatment therapy medication "
-    "drug hiv income salary wage wages earnings debt religion conviction offence offense crime sexuality disability".split()
+    ["diagnosis", "diagnoses", "disease", "diseases", "condition", "disorder", "illness", "icd", "icd9", "icd10", "symptom", "treatment", "therapy", "medication", "drug", "hiv", "income", "salary", "wage", "wages", "earnings", "debt", "religion", "conviction", "offence", "offense", "crime", "sexuality", "disability"]
 )
 _PLACE = frozenset(
-    "zip zipcode zip5 postal postcode postalcode plz city town county country state province region district municipality "
-    "village borough location canton nationality citizenship birthplace".split()
+    ["zip", "zipcode", "zip5", "postal", "postcode", "postalcode", "plz", "city", "town", "county", "country", "state", "province", "region", "district", "municipality", "village", "borough", "location", "canton", "nationality", "citizenship", "birthplace"]
 )
-_POSTAL = frozenset("zip zipcode zip5 postal postcode postalcode plz".split())
+_POSTAL = frozenset(["zip", "zipcode", "zip5", "postal", "postcode", "postalcode", "plz"])
 _AGE = frozenset(["age"])
-_BIRTH = frozenset("birth birthdate birthday dob born dateofbirth birthyear yob".split())
+_BIRTH = frozenset(["birth", "birthdate", "birthday", "dob", "born", "dateofbirth", "birthyear", "yob"])
 _TRAIT = frozenset(
-    "sex gender race ethnicity ethnic marital civil marriage education degree schooling occupation profession job "
-    "jobtitle workclass employer language relationship household children height weight admission discharge death "
-    "veteran".split()
+    ["sex", "gender", "race", "ethnicity", "ethnic", "marital", "civil", "marriage", "education", "degree", "schooling", "occupation", "profession", "job", "jobtitle", "workclass", "employer", "language", "relationship", "household", "children", "height", "weight", "admission", "discharge", "death", "veteran"]
 )
 
 
-def is_person_id(profile: ColumnProfile) -> bool:
-    """Whether a column's name reads like the key of a person and its values repeat."""
+def is_person_key(profile: ColumnProfile) -> bool:
+    """Whether a column's name reads like the key of a person: ``patient_id``, ``customerno``."""
     words = profile.words
-    joined = any(f"{person}{key}" in words for person in _PERSON for key in _KEY)
-    named = joined or (bool(words & _PERSON) and (bool(words & _KEY) or len(words) == 1))
-    return named and 0 < profile.distinct < profile.filled == profile.rows
+    if any(f"{person}{key}" in words for person in _PERSON for key in _KEY):
+        return True
+    return bool(words & _PERSON) and (bool(words & _KEY) or len(words) == 1 and profile.distinct > SMALL_CATEGORY)
+
+
+def is_unit(profile: ColumnProfile) -> bool:
+    """Whether a column is the key of a person who has several rows, some but not hundreds."""
+    repeats = 1 < profile.distinct < profile.filled == profile.rows <= MOST_ROWS * profile.distinct
+    return repeats and is_person_key(profile)
 
 
 # --- Roles ---------------------------------------------------------------------------------
 
 
 def suggest(profiles: Sequence[ColumnProfile]) -> list[Suggestion]:
-    """A suggestion per column, in the columns' order.
-
-    At least one is a quasi-identifier, if any column could be one.
-    """
-    unit = next((profile for profile in profiles if is_person_id(profile)), None)
+    """A suggestion per column, in the columns' order; at most one is the unit."""
+    unit = next((profile for profile in profiles if is_unit(profile)), None)
     found = [_suggest(profile, unit) for profile in profiles]
     by_name = sum(item.role == "quasi_identifier" and item.by_name for item in found)
     room = max(0, MAX_QUASI_IDENTIFIERS - by_name)
@@ -165,22 +162,41 @@ def suggest(profiles: Sequence[ColumnProfile]) -> list[Suggestion]:
     return found
 
 
-def varies(item: Suggestion, persons: int, varying: int, unit: str) -> Suggestion:
+def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     """The suggestion, or to leave the column out since it is about the row and not the person.
 
     Args:
-        item: a quasi-identifier.
+        item: a quasi-identifier that only its values suggest.
         persons: persons in the table.
         varying: those with more than one value of the column.
-        unit: in words, what a person is.
     """
     if varying <= VARYING * persons:
         return item
-    return replace(
-        item,
-        role="left_out",
-        reason=f"{item.reason}, but many a {unit} has several: as a quasi-identifier it would split their rows",
+    reason = f"{item.reason}, but persons have several: as a quasi-identifier it would set their rows apart"
+    return replace(item, role="left_out", reason=reason)
+
+
+def with_a_quasi_identifier(found: Sequence[Suggestion]) -> list[Suggestion]:
+    """The suggestions with the most plausible column as quasi-identifier, if there was none.
+
+    Columns left out come first, those with the fewest values first among them; then
+    identifiers that only their values suggest.
+    """
+    if any(item.role == "quasi_identifier" for item in found):
+        return list(found)
+    candidates = [
+        item for item in found if item.role == "left_out" or (item.role == "identifier" and not item.by_name)
+    ]
+    if not candidates:
+        return list(found)
+    best = min(
+        candidates,
+        key=lambda item: (item.role == "identifier", not item.profile.filled, item.profile.distinct),
     )
+    hierarchy, hint = as_quasi_identifier(best.profile)
+    reason = f"{best.reason}; taken because no other column is more likely"
+    taken = replace(best, role="quasi_identifier", reason=reason, hierarchy=hierarchy, hint=hint)
+    return [taken if item is best else item for item in found]
 
 
 def _suggest(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
@@ -200,7 +216,7 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
         return Suggestion(profile, "sensitive", "its name says that nobody should learn it of a person", by_name=True)
     if words & _WEAK_DIRECT and not place:
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
-    if words & _PERSON and (words & _KEY or len(words) == 1):
+    if is_person_key(profile):
         return Suggestion(profile, "identifier", "its name says that it is a person's key", by_name=True)
     if place or words & (_AGE | _BIRTH | _TRAIT):
         return _quasi_identifier(profile, "others may know it", by_name=True)
@@ -223,12 +239,11 @@ def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion
         return _quasi_identifier(profile, "a category that others may know")
     if profile.rows and profile.distinct == 1 and profile.filled == profile.rows:
         return Suggestion(profile, "left_out", "the same value in every row")
-    what = {"text": "text", "other": f"of type {profile.column.type}"}.get(kind, f"a {kind}")
-    if profile.is_number:
-        what = "a number"
-    if kind == "other" or kind == "timestamp":
-        what = "of a type without a hierarchy of its own"
+    what = "a number" if profile.is_number else _WHAT.get(kind, "a type without a hierarchy of its own")
     return Suggestion(profile, "left_out", f"{what}; nothing suggests a role")
+
+
+_WHAT = {"text": "text", "boolean": "true or false"}
 
 
 # --- Hierarchies ---------------------------------------------------------------------------

@@ -85,7 +85,7 @@ class EntropyLDiversity(_LDiversity):
         return {"log_l": log(self.l) - TOLERANCE}
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
-        """exp of the least entropy: the largest l that is satisfied."""
+        """Exp of the least entropy: the largest l that is satisfied."""
         return {"l": None if worst is None else exp(worst)}
 
 

@@ -28,10 +28,7 @@ class NonUniformEntropy(Metric):
 
     def windows(self, keys: Sequence[str]) -> dict[str, Sql]:
         """Per key: how many suppressed rows share the class's generalized value."""
-        return {
-            f"sharing_{index}": render("quality/entropy", part="window", key=key)
-            for index, key in enumerate(keys)
-        }
+        return {f"sharing_{index}": render("quality/entropy", part="window", key=key) for index, key in enumerate(keys)}
 
     def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
         """Per key: n ln n over the generalized values of the suppressed rows."""

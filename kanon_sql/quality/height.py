@@ -21,6 +21,4 @@ class Height(Metric):
 
     def bound(self, counts: Counts, node: Node) -> float:
         """The value itself."""
-        return sum(
-            attribute.weight * level for attribute, level in zip(counts.attributes, node, strict=True)
-        )
+        return sum(attribute.weight * level for attribute, level in zip(counts.attributes, node, strict=True))

@@ -75,9 +75,7 @@ def _too_large(count: int) -> SearchTooLarge:
     )
 
 
-def _refuse_crowded(
-    question: Question, asked: dict[Node, Verdict]
-) -> Generator[Batch, Mapping[Node, Verdict], None]:
+def _refuse_crowded(question: Question, asked: dict[Node, Verdict]) -> Generator[Batch, Mapping[Node, Verdict], None]:
     """Refuse early: a survivor with too many generalizations means too many survivors."""
     lattice = question.lattice
     size = len(lattice.top)
@@ -97,9 +95,7 @@ def _refuse_crowded(
             raise _too_large(above)
 
 
-def _border(
-    question: Question, asked: dict[Node, Verdict]
-) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
+def _border(question: Question, asked: dict[Node, Verdict]) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
     """The lowest lattice nodes for which the monotone part holds, by the a-priori search."""
     lattice = question.lattice
     border: list[Node] = []
@@ -153,9 +149,7 @@ def _candidates(question: Question, survivors: set[Node], room: int) -> list[Nod
         prefix = (*node[:last], *heights[last:])
         groups.setdefault(prefix, {}).setdefault(last, []).append(node[last])
     joins = sum(
-        len(levels) * len(others)
-        for group in groups.values()
-        for levels, others in combinations(group.values(), 2)
+        len(levels) * len(others) for group in groups.values() for levels, others in combinations(group.values(), 2)
     )
     if joins > room:
         raise _too_large(MAX_NODES - room + joins)
@@ -178,8 +172,7 @@ def _lowest(lattice: Lattice, nodes: set[Node], larger: set[Node]) -> list[Node]
     return [
         node
         for node in sorted(nodes)
-        if node in lattice
-        and not any(below in nodes or below in larger for below in lattice.predecessors(node))
+        if node in lattice and not any(below in nodes or below in larger for below in lattice.predecessors(node))
     ]
 
 

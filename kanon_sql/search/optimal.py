@@ -85,9 +85,7 @@ class _Region:
     def inferred(self) -> int:
         """How many nodes were decided (violating, or satisfying) without asking."""
         decides = _VIOLATING | _HOLDING if self._question.monotone else _VIOLATING
-        return sum(
-            self._tags.marks.count(value) for value in range(16) if value & decides and not value & _ASKED
-        )
+        return sum(self._tags.marks.count(value) for value in range(16) if value & decides and not value & _ASKED)
 
     def find_incumbent(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
         """A good first solution: bisect the cheapest path from the bottom to the top."""
@@ -199,9 +197,7 @@ class _Region:
             chain = [number]
             while True:
                 steps = [
-                    above
-                    for above in self._tags.above(chain[-1])
-                    if above not in taken and self._undecided(above)
+                    above for above in self._tags.above(chain[-1]) if above not in taken and self._undecided(above)
                 ]
                 if not steps:
                     break

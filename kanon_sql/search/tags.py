@@ -78,24 +78,20 @@ class Tags:
         self._bottom = lattice.bottom
         spans = [high - low + 1 for low, high in zip(lattice.bottom, lattice.top, strict=True)]
         # Per attribute that has a choice: the distance of neighbours, the levels, the highest level.
-        self._axes = [
-            (prod(spans[axis + 1 :]), span, span - 1) for axis, span in enumerate(spans) if span > 1
-        ]
+        self._axes = [(prod(spans[axis + 1 :]), span, span - 1) for axis, span in enumerate(spans) if span > 1]
         self._places = [(prod(spans[axis + 1 :]), span) for axis, span in enumerate(spans)]
         self.marks = bytearray(lattice.size)
 
     def number(self, node: Node) -> int:
         """The position of ``node`` in the order of ``iter(lattice)``."""
         return sum(
-            (level - low) * stride
-            for level, low, (stride, _) in zip(node, self._bottom, self._places, strict=True)
+            (level - low) * stride for level, low, (stride, _) in zip(node, self._bottom, self._places, strict=True)
         )
 
     def node(self, number: int) -> Node:
         """The node at a position; the inverse of :meth:`number`."""
         return tuple(
-            low + number // stride % span
-            for low, (stride, span) in zip(self._bottom, self._places, strict=True)
+            low + number // stride % span for low, (stride, span) in zip(self._bottom, self._places, strict=True)
         )
 
     def above(self, number: int) -> list[int]:

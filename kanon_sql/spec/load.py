@@ -22,8 +22,8 @@ __all__ = ["Document", "label_text", "read_mapping", "read_yaml", "show_path"]
 MAX_DEPTH = 60
 """Deeper nesting is refused: it is a mistake, or an attack on the stack."""
 
-MAX_VALUES = 1_000_000
-"""More values are refused: a few bytes of YAML aliases can stand for billions."""
+MAX_VALUES = 200_000
+"""More values are refused: a few bytes of YAML aliases can stand for billions. Larger hierarchies are files."""
 
 Place = tuple[int, int]
 

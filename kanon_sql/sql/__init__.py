@@ -1,0 +1,1 @@
+"""SQL: templates -> syntax tree -> portable-subset check -> dialect."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlglot
+from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import TemplateError
@@ -85,7 +86,7 @@ class Compiler:
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""
         if name not in self._quoted:
-            self._quoted[name] = sqlglot.exp.to_identifier(name, quoted=True).sql(self.dialect)
+            self._quoted[name] = exp.to_identifier(name, quoted=True).sql(self.dialect)
         return self._quoted[name]
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> str:
@@ -97,12 +98,12 @@ class Compiler:
         if len(trees) != 1 or trees[0] is None:
             raise TemplateError(f"{name}: a template must hold exactly one statement")
         check_portable(trees[0], name)
-        for collate in trees[0].find_all(sqlglot.exp.Collate):
-            collate.expression.replace(sqlglot.exp.to_identifier(self._exact_collation, quoted=True))
+        for collate in trees[0].find_all(exp.Collate):
+            collate.expression.replace(exp.to_identifier(self._exact_collation, quoted=True))
         return trees[0].sql(self.dialect, pretty=False)
 
     def _fill(self, name: str, text: str, fills: Mapping[str, str]) -> Statement:
-        values = self._fills | fills
+        values = {**self._fills, **fills}
         scans = 0
 
         def replace(match: re.Match[str]) -> str:

@@ -30,9 +30,7 @@ def template_directory() -> Path:
     for candidate in (package / "sql_templates", package.parent / "sql_templates"):
         if candidate.is_dir():
             return candidate
-    raise TemplateError(
-        "the SQL templates are missing from this installation of kanon_sql; reinstall the package"
-    )
+    raise TemplateError("the SQL templates are missing from this installation of kanon_sql; reinstall the package")
 
 
 def template_names() -> list[str]:
@@ -51,7 +49,7 @@ def _only_sql(value: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(  # noqa: S701 - SQL, not HTML; finalize refuses unfiltered values
+    environment = Environment(
         loader=FileSystemLoader(template_directory()),
         undefined=StrictUndefined,
         finalize=_only_sql,

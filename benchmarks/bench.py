@@ -1,0 +1,193 @@
+"""Time kanon_sql against the physical limit: one GROUP BY plus one copy of the table.
+
+    python benchmarks/bench.py                 # every case
+    python benchmarks/bench.py adult-optimal   # one case by name
+    python benchmarks/bench.py --list
+
+Inputs are made by resampling the Adult extract (``--adult DIR``, by default ``../shared/data/adult``
+beside the checkout, or the directory in KANON_SHARED) with a fixed linear congruential
+generator, so they are the same everywhere. Every case runs ``--repeat`` times (5) and prints medians
+and ratios of the same run; ``--json FILE`` also writes them, with versions, cores and memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+ROOT = Path(__file__).resolve().parent.parent
+QUASI_IDENTIFIERS = (
+    "sex age race marital-status education native-country workclass occupation salary-class".split()
+)
+THREADS = 2
+
+
+def adult_directory(given: str | None) -> Path:
+    for candidate in (given, os.environ.get("KANON_SHARED") and f"{os.environ['KANON_SHARED']}/data/adult"):
+        if candidate:
+            return Path(candidate)
+    return ROOT.parent / "shared" / "data" / "adult"
+
+
+def write_spec(directory: Path, adult: Path, algorithm: str) -> Path:
+    quoted = {name: {"file": str(adult / f"hierarchy_{name}.csv")} for name in QUASI_IDENTIFIERS}
+    spec = {
+        "version": 1,
+        "source": "adult",
+        "release": "adult_release",
+        "quasi_identifiers": quoted,
+        "privacy": [{"k_anonymity": {"k": 10}}],
+        "suppression": {"limit": 0.05},
+        "search": {"algorithm": algorithm, "metric": "loss"},
+    }
+    path = directory / f"{algorithm}.yml"
+    path.write_text(json.dumps(spec))  # JSON is YAML
+    return path
+
+
+def load(database: Path, adult: Path, rows: int | None) -> None:
+    """The Adult extract, or ``rows`` rows resampled from it."""
+    con = duckdb.connect(str(database))
+    con.execute(f"SET threads = {THREADS}")
+    read = f"read_csv('{adult / 'adult.csv'}', delim=';', header=true, all_varchar=true)"
+    if rows is None:
+        con.execute(f"CREATE TABLE adult AS SELECT * FROM {read}")
+    else:
+        # Each attribute is drawn from another row, but related ones stay together, so that the
+        # number of distinct vectors grows with the table as it does in real data.
+        con.execute(f"CREATE TEMP TABLE base AS SELECT row_number() OVER () - 1 AS i, * FROM {read}")
+        (n,) = con.execute("SELECT count(*) FROM base").fetchone()
+        con.execute(
+            f"""CREATE TABLE adult AS
+            SELECT a.sex, b.age, a.race, b."marital-status", a.education, a."native-country",
+                   a.workclass, a.occupation, b."salary-class"
+            FROM (SELECT ((r * 48271 + 11) % 2147483647) % {n} AS x, ((r * 69621 + 7) % 2147483647) % {n} AS y
+                  FROM range({rows}) AS t(r)) AS drawn
+            JOIN base AS a ON a.i = drawn.x JOIN base AS b ON b.i = drawn.y"""
+        )
+    con.close()
+
+
+def limit_seconds(database: Path, repeat: int) -> dict[str, float]:
+    """The two passes that no engine can do without."""
+    columns = ", ".join(f'"{name}"' for name in QUASI_IDENTIFIERS)
+    group_by, copy = [], []
+    for _ in range(repeat):
+        con = duckdb.connect(str(database))
+        con.execute(f"SET threads = {THREADS}")
+        started = time.perf_counter()
+        con.execute(f"CREATE TEMP TABLE g AS SELECT {columns}, count(*) AS n FROM adult GROUP BY {columns}")
+        group_by.append(time.perf_counter() - started)
+        started = time.perf_counter()
+        con.execute("CREATE TABLE limit_copy AS SELECT * FROM adult")
+        copy.append(time.perf_counter() - started)
+        con.execute("DROP TABLE limit_copy")
+        con.close()
+    return {"group_by": statistics.median(group_by), "copy": statistics.median(copy)}
+
+
+def process(verb: str, spec: Path, database: Path) -> tuple[float, dict[str, Any]]:
+    """One whole process of the command line, and its JSON."""
+    command = [sys.executable, "-m", "kanon_sql", verb, str(spec), "-d", str(database)]
+    command += ["--format", "json", "--quiet", "--threads", str(THREADS)]
+    if verb == "anonymize":
+        command.append("--no-manifest-file")
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    seconds = time.perf_counter() - started
+    if done.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} exited with {done.returncode}: {done.stderr}")
+    return seconds, json.loads(done.stdout)
+
+
+def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: int) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        database = directory / "bench.duckdb"
+        load(database, adult, rows)
+        spec = write_spec(directory, adult, algorithm)
+        seconds, result = [], {}
+        for _ in range(repeat):
+            took, result = process(verb, spec, database)
+            seconds.append(took)
+        limit = limit_seconds(database, repeat)
+    median = statistics.median(seconds)
+    bound = limit["group_by"] + limit["copy"]
+    return {
+        "verb": verb,
+        "algorithm": algorithm,
+        "rows": result["rows"]["source"],
+        "seconds": round(median, 3),
+        "limit_seconds": round(bound, 3),
+        "ratio": round(median / bound, 1),
+        "nodes_evaluated": result["search"]["nodes_evaluated"],
+        "minimal_nodes": result["search"]["minimal_nodes"],
+        "statements": result["cost"]["statements"],
+        "source_scans": result["cost"]["source_scans"],
+        "rows_fetched": result["cost"]["rows_fetched"],
+        "loss": result["metrics"]["loss"],
+        "proven": result["search"]["proven"],
+    }
+
+
+CASES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
+    "adult-optimal": lambda adult, repeat: run_case("plan", "optimal", None, adult, repeat),
+    "adult-incognito": lambda adult, repeat: run_case("plan", "incognito", None, adult, repeat),
+    "adult-samarati": lambda adult, repeat: run_case("plan", "samarati", None, adult, repeat),
+    "adult-release": lambda adult, repeat: run_case("anonymize", "optimal", None, adult, repeat),
+    "million-release": lambda adult, repeat: run_case("anonymize", "optimal", 1_000_000, adult, repeat),
+}
+
+
+def machine() -> dict[str, Any]:
+    pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {
+        "python": platform.python_version(),
+        "duckdb": duckdb.__version__,
+        "cores": os.cpu_count(),
+        "threads": THREADS,
+        "memory_gib": round(pages / 2**30),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", help="cases to run; all by default")
+    parser.add_argument("--list", action="store_true", help="print the case names and stop")
+    parser.add_argument("--adult", help="the directory with adult.csv and its hierarchies")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(CASES))
+        return
+    unknown = sorted(set(options.cases) - set(CASES))
+    if unknown:
+        parser.error(f"unknown case {unknown[0]!r}; expected one of {', '.join(CASES)}")
+    adult = adult_directory(options.adult)
+    if not (adult / "adult.csv").is_file():
+        parser.error(f"there is no adult.csv in {adult}; give its directory with --adult")
+    figures = {}
+    columns = ["seconds", "limit_seconds", "ratio", "nodes_evaluated", "statements", "source_scans", "rows_fetched"]
+    print(f"{'case':<18}" + "".join(f"{name:>17}" for name in columns))
+    for name in options.cases or CASES:
+        figures[name] = CASES[name](adult, options.repeat)
+        print(f"{name:<18}" + "".join(f"{figures[name][column]:>17}" for column in columns), flush=True)
+    if options.json:
+        options.json.write_text(json.dumps({"machine": machine(), "cases": figures}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""``doctor``: what a connection may do, found out by trying, and which verbs would work on it.
+
+Every probe is undone at once: tables are created in a transaction that is rolled back.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.engines.base import Engine
+from kanon_sql.errors import KanonError
+from kanon_sql.pipeline.clean import clean
+from kanon_sql.sql.text import Relation
+from kanon_sql.workspace import Reporter, Workspace, open_workspace
+
+__all__ = ["Check", "DoctorResult", "VerbCheck", "doctor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was tried.
+
+    Attributes:
+        key: for programs.
+        name: in words.
+        ok: whether it works.
+        detail: what that means, or why not.
+    """
+
+    key: str
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerbCheck:
+    """Whether a verb would work here, and what it needs."""
+
+    name: str
+    works: bool
+    needs: str
+
+
+@dataclass(frozen=True)
+class DoctorResult:
+    """What this connection may do.
+
+    Attributes:
+        database: its label, without credentials.
+        engine, version: the kind of database.
+        read_only: whether the connection refuses to write.
+        checks: what was tried.
+        verbs: what would work.
+    """
+
+    database: str
+    engine: str
+    version: str
+    read_only: bool
+    checks: tuple[Check, ...]
+    verbs: tuple[VerbCheck, ...]
+
+    def works(self, verb: str) -> bool:
+        """Whether a verb would work here."""
+        return any(item.works for item in self.verbs if item.name == verb)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object."""
+        return {
+            "verb": "doctor",
+            "database": self.database,
+            "engine": self.engine,
+            "version": self.version,
+            "read_only": self.read_only,
+            "checks": {item.key: {"ok": item.ok, "detail": item.detail} for item in self.checks},
+            "verbs": {item.name: {"works": item.works, "needs": item.needs} for item in self.verbs},
+        }
+
+
+def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
+    """Try out what a connection may do. Leaves nothing behind.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`.
+        report: called before each probe.
+    """
+    with open_workspace(engine, "", report) as workspace:
+        workspace.report("trying out the connection", None)
+        text = _exact_text(workspace)
+        temporary = _temporary_tables(workspace)
+        tables, rollback = _tables(workspace)
+        checks = (text, temporary, tables, rollback, _files(engine), _scratch(engine))
+    exact = text.ok
+    verbs = (
+        VerbCheck("check", exact, "the right to read"),
+        VerbCheck("plan", exact and temporary.ok, "temporary tables"),
+        VerbCheck(
+            "anonymize",
+            exact and temporary.ok and tables.ok and rollback.ok and not engine.ephemeral,
+            "temporary tables, tables that outlive the connection, DDL that can be rolled back",
+        ),
+    )
+    dialect = engine.capabilities.dialect
+    return DoctorResult(engine.label, dialect, engine.version, engine.read_only, checks, verbs)
+
+
+def _exact_text(workspace: Workspace) -> Check:
+    (different,) = workspace.row("scratch/probe_text")
+    ok = different == 4
+    return Check(
+        "exact_text",
+        "compares text exactly",
+        ok,
+        "'a', 'A', 'a ' and '\u00e1' are four groups" if ok else "the collation merges different texts into one group",
+    )
+
+
+def _temporary_tables(workspace: Workspace) -> Check:
+    name = "creates temporary tables"
+    try:
+        target = workspace.table("probe")
+        workspace.execute("scratch/probe_create", target=target, temporary=True)
+        workspace.drop(target)
+    except KanonError as error:
+        return Check("temporary_tables", name, False, str(error))
+    return Check("temporary_tables", name, True, "tried one and dropped it")
+
+
+class _Undo(Exception):
+    """Leaves a transaction by rolling it back."""
+
+
+def _tables(workspace: Workspace) -> tuple[Check, Check]:
+    """Create a table in a transaction that is rolled back, and see whether it is gone."""
+    engine = workspace.engine
+    name, rollback = "creates tables", "rolls DDL back"
+    if engine.read_only:
+        refused = "the connection is read-only"
+        return Check("tables", name, False, refused), Check("transactional_ddl", rollback, False, refused)
+    target = Relation((f"kanon_{workspace.run_id}_doctor",))
+    try:
+        with engine.transaction():
+            workspace.execute("scratch/probe_create", target=target, temporary=False)
+            raise _Undo
+    except _Undo:
+        pass
+    except KanonError as error:
+        refused = str(error)
+        return Check("tables", name, False, refused), Check("transactional_ddl", rollback, False, "not tried")
+    created = Check("tables", name, True, "tried one inside a transaction")
+    if engine.exists(target.parts) is None:
+        return created, Check("transactional_ddl", rollback, True, "the table was gone after a rollback")
+    workspace.execute("scratch/drop", target=target)
+    return created, Check("transactional_ddl", rollback, False, "the table was still there after a rollback")
+
+
+def _files(engine: Engine) -> Check:
+    name = "reads Parquet and CSV files"
+    if not engine.capabilities.files:
+        return Check("files", name, False, "this engine reads tables only")
+    try:
+        with tempfile.TemporaryDirectory(prefix="kanon_sql_") as directory:
+            probe = Path(directory) / "probe.csv"
+            probe.write_text("probe\n1\n", encoding="utf-8")
+            engine.columns(engine.relation(table=None, query=None, file=str(probe)))
+    except (KanonError, OSError) as error:
+        return Check("files", name, False, str(error) or type(error).__name__)
+    return Check("files", name, True, "tried a small CSV file")
+
+
+def _scratch(engine: Engine) -> Check:
+    name = "no scratch left over"
+    objects = clean(engine, drop=False).objects
+    if not objects:
+        return Check("no_scratch", name, True, "no killed run left anything")
+    return Check("no_scratch", name, False, f"{len(objects)} recorded; see kanon-sql clean")
