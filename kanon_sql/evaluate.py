@@ -7,7 +7,7 @@ aggregates per node reaches Python.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from kanon_sql.classes import Frames, achieved_columns, flagged_classes
@@ -15,9 +15,10 @@ from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.privacy import Monotonicity, PrivacyModel
 from kanon_sql.quality import Measured, Metric
+from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import Relation, literal, slot
+from kanon_sql.sql.text import Relation, identifier, literal, slot
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
@@ -31,15 +32,6 @@ def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> boo
     """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
     when = model.monotonicity(by_person)
     return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
-
-
-@dataclass(frozen=True)
-class _Covering:
-    """Frequency sets at a node: they cover every generalization of it."""
-
-    node: Node
-    base: Relation
-    values: Mapping[str, Relation]
 
 
 class Evaluator:
@@ -74,8 +66,12 @@ class Evaluator:
         self._sound = [
             is_sound(model, by_person=sets.counting != "rows", may_suppress=max_suppressed > 0) for model in models
         ]
+        self._rollups = count()
         self._names: dict[tuple[str, int, int], list[str]] = {}
-        self._coverings = [_Covering((0,) * len(self.heights), sets.base, sets.values)]
+        self._coverings = Coverings(
+            self._covering((0,) * len(self.heights), sets.base, sets.values),
+            [attribute.labels for attribute in self.counts.attributes],
+        )
 
     def question(self) -> Question:
         """What a search strategy may know before it asks."""
@@ -112,7 +108,10 @@ class Evaluator:
         metric = self.metric if batch.metrics else None
         verdicts: list[Verdict] = []
         for start in range(0, len(batch.nodes), NODES_PER_STATEMENT):
-            verdicts += self.verdicts(batch.nodes[start : start + NODES_PER_STATEMENT], metric)
+            chunk = batch.nodes[start : start + NODES_PER_STATEMENT]
+            verdicts += self.verdicts(chunk, metric)
+            self._coverings.asked(chunk)
+            self._roll_up()
         return verdicts
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
@@ -148,6 +147,42 @@ class Evaluator:
     def _sized(self, node: Node, metric: Metric | None) -> list[int]:
         return [] if metric is None else [index for index in self.keyed(node) if node[index] > 0]
 
+    def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
+        (rows,) = self.workspace.row("evaluate/size", tables=[base, *values.values()])
+        return Covering(node, base, values, int(rows))
+
+    def _roll_up(self) -> None:
+        """Build the frequency sets that the questions so far would have paid for."""
+        while (proposal := self._coverings.proposal()) is not None:
+            below, node = proposal
+            base = self._rolled_up(below.base, node, values=False)
+            values = {name: self._rolled_up(table, node, values=True) for name, table in below.values.items()}
+            covering = self._covering(node, base, values)
+            if not self._coverings.add(covering, below):
+                for table in (base, *values.values()):
+                    self.workspace.drop(table)
+
+    def _rolled_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
+        target = self.workspace.table(f"rollup{next(self._rollups)}")
+        keyed = self.keyed(node)
+        groups = [identifier(f"c{index}_{node[index]}") for index in keyed]
+        groups += [identifier("value_code")] if values else []
+        groups += [identifier("unit")] if self.sets.counting == "unit" else []
+        self.workspace.execute(
+            "evaluate/rollup",
+            target=target,
+            source=source,
+            values=values,
+            counting=self.sets.counting,
+            groups=groups,
+            carried=[
+                {"index": index, "level": level, "grouped": level == node[index]}
+                for index in keyed
+                for level in range(node[index], self.heights[index])
+            ],
+        )
+        return target
+
     def _statement(
         self, name: str, node: Node, metric: Metric | None, fills: Mapping[str, str], **context: Any
     ) -> Statement:
@@ -159,7 +194,7 @@ class Evaluator:
             (len(keyed), len(sized), None if metric is None else metric.name, str(context.get("target"))),
             lambda: {**self._node_context(len(keyed), len(sized), metric), **context},
         )
-        covering = next(item for item in self._coverings)
+        covering = self._coverings.best(node)
         filled = {
             **fills,
             **{f"key_{position}": compiler.quote(f"c{index}_{node[index]}") for position, index in enumerate(keyed)},

@@ -303,7 +303,7 @@ def test_exploding_and_bottomless_yaml() -> None:
     )
     assert "more than 200,000 values" in problems(bomb)[0]
     assert "deep" in problems("[" * 70 + "]" * 70)[0]
-    assert "deep" in problems("[" * 20_000)[0]
+    assert "deep" in problems("[" * 1_000)[0]
 
 
 def test_no_is_text_in_yaml_1_2() -> None:

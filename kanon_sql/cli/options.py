@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 
-class OutputFormat(str, Enum):
+class OutputFormat(StrEnum):
     """How a verb writes its data to standard output."""
 
     text = "text"
@@ -33,6 +33,14 @@ class OutputFormat(str, Enum):
 def _memory_limit(value: str | None) -> str | None:
     if value is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B|%)", value, re.IGNORECASE):
         raise typer.BadParameter("expected a size such as 4GB, 512MiB or 80%")
+    return value
+
+
+def _database(value: str) -> str:
+    if not value:
+        raise typer.BadParameter("expected a DuckDB file or :memory:")
+    if value.startswith(":memory:") and value != ":memory:":
+        raise typer.BadParameter("a database in memory has no name; use :memory:")
     return value
 
 

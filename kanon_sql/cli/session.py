@@ -69,8 +69,8 @@ class Session:
     def report(self, stage: str, nodes: int | None = None) -> None:
         """Show what is being done; a pipeline's ``report``."""
         self.stage = stage
-        if self.engine is not None:
-            self._meter = self.engine.meter
+        if self.engine is not None and self.engine.meter is not self._meter:
+            self._meter, self._written = self.engine.meter, 0
         self.log()
         if self.quiet or not self.console.is_terminal:
             return
@@ -96,9 +96,10 @@ class Session:
                 self._written += 1
                 self.statement(redact(statement.sql), statement.name)
 
-    def statement(self, sql: str, name: str) -> None:
+    def statement(self, sql: str, name: str | None = None) -> None:
         """Write one statement whose values are redacted already."""
-        self.console.print(f"-- {name}", style="dim", soft_wrap=True)
+        if name is not None:
+            self.console.print(f"-- {name}", style="dim", soft_wrap=True)
         self.console.print(_safe(sql) + ";", soft_wrap=True)
 
     def message(self, text: str) -> None:
@@ -112,11 +113,15 @@ class Session:
 
         self.console.print(Text.assemble(("error: ", "bold red"), _safe(text)), soft_wrap=True)
 
-    def close(self) -> None:
-        """End the progress display, write what is left of the log, close the database."""
+    def pause(self) -> None:
+        """Take the progress display off the terminal until the next report."""
         if self._status is not None:
             self._status.stop()
             self._status = None
+
+    def close(self) -> None:
+        """End the progress display, write what is left of the log, close the database."""
+        self.pause()
         self.log()
         if self.engine is not None:
             self.engine.close()

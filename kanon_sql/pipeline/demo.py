@@ -39,7 +39,7 @@ _TABLE = Relation(("visits",))
 _MARK = Relation(("kanon_sql_demo",))
 
 
-def demo(directory: Path, *, report: Reporter | None = None, replace: bool = False) -> tuple[Path, Result]:
+def demo(directory: Path, report: Reporter | None = None, *, replace: bool = False) -> tuple[Path, Result]:
     """Make ``demo.duckdb``, a spec and a hierarchy file, and anonymize the table ``visits``.
 
     A second run makes the demo's tables anew and leaves what else is in the database.
@@ -118,16 +118,17 @@ def _write(texts: Mapping[Path, str]) -> None:
 
 
 def _make_visits(engine: Engine, report: Reporter | None) -> None:
-    """Create the table ``visits`` and the mark of the demo, both or neither."""
+    """Create the table ``visits`` anew."""
     with open_workspace(engine, "", report) as workspace:
         workspace.report(f"generating a clinic: {VISITS:,} visits by {PATIENTS:,} patients", None)
+        # First of all, so that an interrupted demo is still known to be one.
+        workspace.execute("demo/mark", target=_MARK)
         patient_draws, visit_draws = workspace.table("patient_draws"), workspace.table("visit_draws")
         patients = workspace.table("patients")
         workspace.execute("demo/random", target=patient_draws, rows=PATIENTS, draws=16, seed=20_240_229)
         workspace.execute("demo/random", target=visit_draws, rows=VISITS, draws=9, seed=1_618_033)
         workspace.execute("demo/patients", target=patients, draws=patient_draws, **_patient_choices())
         with engine.transaction():
-            workspace.execute("demo/mark", target=_MARK)
             workspace.execute("scratch/drop", target=_TABLE)
             workspace.execute("demo/visits", target=_TABLE, draws=visit_draws, patients=patients, **_visit_choices())
 
@@ -268,9 +269,26 @@ _MONTHS = {
     "01": 11, "02": 10, "03": 9, "04": 8, "05": 8, "06": 7, "07": 6, "08": 6, "09": 8, "10": 9, "11": 9, "12": 9,
 }  # fmt: skip
 
-_FEMALE_NAMES = ["Ada", "Alice", "Amara", "Anna", "Beatriz", "Carla", "Chen", "Clara", "Diana", "Elena", "Emma", "Fatima", "Grace", "Hannah", "Ines", "Iris", "Jana", "Julia", "Karin", "Lena", "Lucia", "Maria", "Mei", "Nadia", "Nora", "Olga", "Paula", "Rosa", "Sara", "Sofia", "Tara", "Vera", "Yuki", "Zoe"]
-_MALE_NAMES = ["Adam", "Ahmed", "Anton", "Bruno", "Carlos", "Daniel", "David", "Elias", "Emil", "Felix", "Gabriel", "Hassan", "Hugo", "Igor", "Ivan", "Jakob", "Jonas", "Karl", "Kenji", "Leo", "Lukas", "Marco", "Martin", "Nico", "Omar", "Oscar", "Pablo", "Paul", "Pedro", "Rafael", "Samuel", "Simon", "Tomas", "Victor"]
-_SURNAMES = ["Abbott", "Adler", "Almeida", "Baker", "Bauer", "Bianchi", "Brandt", "Carter", "Castro", "Chang", "Costa", "Dietrich", "Duarte", "Eriksen", "Evans", "Ferrari", "Fischer", "Foster", "Garcia", "Gruber", "Haddad", "Hansen", "Herrera", "Hughes", "Ito", "Ivanova", "Jansen", "Johnson", "Kaya", "Keller", "Khan", "Kim", "Kowalski", "Larsen", "Lee", "Lindqvist", "Lopez", "Marino", "Meyer", "Miller", "Moreau", "Morris", "Nakamura", "Nguyen", "Novak", "Olsen", "Ortiz", "Park", "Patel", "Petrov", "Price", "Quinn", "Ramos", "Reyes", "Rossi", "Sato", "Schmid", "Silva", "Singh", "Suzuki", "Tanaka", "Torres", "Turner", "Vargas", "Vogel", "Wagner", "Walker", "Weber", "Wong", "Young", "Ziegler"]
+
+def _names(text: str) -> list[str]:
+    return text.split()
+
+
+_FEMALE_NAMES = _names(
+    "Ada Alice Amara Anna Beatriz Carla Chen Clara Diana Elena Emma Fatima Grace Hannah Ines Iris Jana Julia "
+    "Karin Lena Lucia Maria Mei Nadia Nora Olga Paula Rosa Sara Sofia Tara Vera Yuki Zoe"
+)
+_MALE_NAMES = _names(
+    "Adam Ahmed Anton Bruno Carlos Daniel David Elias Emil Felix Gabriel Hassan Hugo Igor Ivan Jakob Jonas Karl "
+    "Kenji Leo Lukas Marco Martin Nico Omar Oscar Pablo Paul Pedro Rafael Samuel Simon Tomas Victor"
+)
+_SURNAMES = _names(
+    "Abbott Adler Almeida Baker Bauer Bianchi Brandt Carter Castro Chang Costa Dietrich Duarte Eriksen Evans "
+    "Ferrari Fischer Foster Garcia Gruber Haddad Hansen Herrera Hughes Ito Ivanova Jansen Johnson Kaya Keller "
+    "Khan Kim Kowalski Larsen Lee Lindqvist Lopez Marino Meyer Miller Moreau Morris Nakamura Nguyen Novak Olsen "
+    "Ortiz Park Patel Petrov Price Quinn Ramos Reyes Rossi Sato Schmid Silva Singh Suzuki Tanaka Torres Turner "
+    "Vargas Vogel Wagner Walker Weber Wong Young Ziegler"
+)
 
 
 # --- The spec ------------------------------------------------------------------------------

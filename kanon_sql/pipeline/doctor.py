@@ -115,7 +115,7 @@ def _exact_text(workspace: Workspace) -> Check:
         "exact_text",
         "compares text exactly",
         ok,
-        "'a', 'A', 'a ' and '\u00e1' are four groups" if ok else "the collation merges different texts into one group",
+        "letter case, accents and trailing spaces count" if ok else "the collation merges different texts into one group",
     )
 
 
@@ -173,8 +173,8 @@ def _files(engine: Engine) -> Check:
 
 
 def _scratch(engine: Engine) -> Check:
-    name = "no scratch left over"
+    name = "is free of leftovers"
     objects = clean(engine, drop=False).objects
     if not objects:
-        return Check("no_scratch", name, True, "no killed run left anything")
-    return Check("no_scratch", name, False, f"{len(objects)} recorded; see kanon-sql clean")
+        return Check("no_leftovers", name, True, "no scratch table is recorded")
+    return Check("no_leftovers", name, False, f"{len(objects)} recorded; see kanon-sql clean")

@@ -157,9 +157,7 @@ def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Su
 # --- The text ------------------------------------------------------------------------------
 
 
-def _lines(
-    parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusable: int
-) -> Iterator[str]:
+def _lines(parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusable: int) -> Iterator[str]:
     roles: dict[Role, list[Suggestion]] = {}
     for item in found:
         roles.setdefault(item.role, []).append(item)
@@ -203,7 +201,7 @@ def _lines(
 
 def _unit_lines(unit: Sequence[Suggestion]) -> Iterator[str]:
     if not unit:
-        yield "# If a person has several rows, name the column that tells persons apart, to protect persons and not rows:"
+        yield "# If a person has several rows, name the column that tells them apart, to protect them and not rows:"
         yield "# unit: person_id"
     for item in unit:
         yield f"# Protect persons, not rows: {item.reason}{_counted(item.profile)}."

@@ -24,6 +24,8 @@ SMALL_CATEGORY = 50
 """Most distinct values of a column that looks like a category."""
 FEW_NUMBERS = 12
 """Fewer distinct whole numbers are a category, not a measure."""
+FEW_LABELS = 3
+"""Categories with no more values need no groups between the value and ``*``."""
 NEARLY_UNIQUE = 0.9
 """Share of distinct values from which a column points at single rows or persons."""
 ENOUGH_ROWS = 10
@@ -108,25 +110,39 @@ class Suggestion:
 
 # --- Names ---------------------------------------------------------------------------------
 
-_PERSON = frozenset(
-    ["patient", "person", "customer", "client", "member", "user", "subject", "employee", "student", "participant", "citizen", "resident", "beneficiary", "donor", "insured", "policyholder", "respondent", "case"]
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_PERSON = _words(
+    "patient person customer client member user subject employee student participant citizen resident "
+    "beneficiary donor insured policyholder respondent case"
 )
-_KEY = frozenset(["id", "no", "nr", "num", "number", "key", "code", "uid", "pid", "uuid", "ref"])
-_DIRECT = frozenset(
-    ["ssn", "sin", "nhs", "nino", "mrn", "email", "mail", "phone", "telephone", "tel", "mobile", "cell", "fax", "passport", "iban", "bic", "username", "login", "firstname", "lastname", "surname", "forename", "fullname", "nickname", "maidenname", "familyname", "givenname", "patientname", "uuid", "guid", "imei", "mac", "ip", "url", "website", "licence", "license", "vin", "plate", "fingerprint", "signature", "photo", "latitude", "longitude", "lat", "lon", "lng", "geom", "cookie", "token", "password"]
+_KEY = _words("id no nr num number key code uid pid uuid ref")
+_DIRECT = _words(
+    "ssn sin nhs nino mrn email mail phone telephone tel mobile cell fax passport iban bic username login "
+    "firstname lastname surname forename fullname nickname maidenname familyname givenname patientname uuid "
+    "guid imei mac ip url website licence license vin plate fingerprint signature photo latitude longitude lat "
+    "lon lng geom cookie token password"
 )
-_WEAK_DIRECT = frozenset(["name", "names", "address", "addr", "street", "account", "acct", "card", "contact", "comment", "comments", "note", "notes"])
-_SENSITIVE = frozenset(
-    ["diagnosis", "diagnoses", "disease", "diseases", "condition", "disorder", "illness", "icd", "icd9", "icd10", "symptom", "treatment", "therapy", "medication", "drug", "hiv", "income", "salary", "wage", "wages", "earnings", "debt", "religion", "conviction", "offence", "offense", "crime", "sexuality", "disability"]
+_WEAK_DIRECT = _words("name names address addr street account acct card contact comment comments note notes")
+_SENSITIVE = _words(
+    "diagnosis diagnoses disease diseases condition disorder illness icd icd9 icd10 symptom treatment therapy "
+    "medication drug hiv income salary wage wages earnings debt religion conviction offence offense crime "
+    "sexuality disability"
 )
-_PLACE = frozenset(
-    ["zip", "zipcode", "zip5", "postal", "postcode", "postalcode", "plz", "city", "town", "county", "country", "state", "province", "region", "district", "municipality", "village", "borough", "location", "canton", "nationality", "citizenship", "birthplace"]
+_PLACE = _words(
+    "zip zipcode zip5 postal postcode postalcode plz city town county country state province region district "
+    "municipality village borough location canton nationality citizenship birthplace"
 )
-_POSTAL = frozenset(["zip", "zipcode", "zip5", "postal", "postcode", "postalcode", "plz"])
-_AGE = frozenset(["age"])
-_BIRTH = frozenset(["birth", "birthdate", "birthday", "dob", "born", "dateofbirth", "birthyear", "yob"])
-_TRAIT = frozenset(
-    ["sex", "gender", "race", "ethnicity", "ethnic", "marital", "civil", "marriage", "education", "degree", "schooling", "occupation", "profession", "job", "jobtitle", "workclass", "employer", "language", "relationship", "household", "children", "height", "weight", "admission", "discharge", "death", "veteran"]
+_POSTAL = _words("zip zipcode zip5 postal postcode postalcode plz")
+_AGE = _words("age")
+_BIRTH = _words("birth birthdate birthday dob born dateofbirth birthyear yob")
+_TRAIT = _words(
+    "sex gender race ethnicity ethnic marital civil marriage education degree schooling occupation profession "
+    "job jobtitle workclass employer language relationship household children height weight admission discharge "
+    "death veteran"
 )
 
 
@@ -135,7 +151,7 @@ def is_person_key(profile: ColumnProfile) -> bool:
     words = profile.words
     if any(f"{person}{key}" in words for person in _PERSON for key in _KEY):
         return True
-    return bool(words & _PERSON) and (bool(words & _KEY) or len(words) == 1 and profile.distinct > SMALL_CATEGORY)
+    return bool(words & _PERSON) and (bool(words & _KEY) or (len(words) == 1 and profile.distinct > SMALL_CATEGORY))
 
 
 def is_unit(profile: ColumnProfile) -> bool:
@@ -184,9 +200,7 @@ def with_a_quasi_identifier(found: Sequence[Suggestion]) -> list[Suggestion]:
     """
     if any(item.role == "quasi_identifier" for item in found):
         return list(found)
-    candidates = [
-        item for item in found if item.role == "left_out" or (item.role == "identifier" and not item.by_name)
-    ]
+    candidates = [item for item in found if item.role == "left_out" or (item.role == "identifier" and not item.by_name)]
     if not candidates:
         return list(found)
     best = min(
@@ -219,7 +233,7 @@ def _by_name(profile: ColumnProfile) -> Suggestion | None:
     if is_person_key(profile):
         return Suggestion(profile, "identifier", "its name says that it is a person's key", by_name=True)
     if place or words & (_AGE | _BIRTH | _TRAIT):
-        return _quasi_identifier(profile, "others may know it", by_name=True)
+        return _quasi_identifier(profile, "its name says that others may know it", by_name=True)
     return None
 
 
@@ -265,12 +279,14 @@ def as_quasi_identifier(profile: ColumnProfile) -> tuple[str, str]:
         return "{prefix: [7, 4]}", "month and year, if it is written as 2000-12-31"
     if profile.is_number:
         return _intervals(profile)
-    return "{}", "the value, then *; a tree or a file with groups between would lose less"
+    if profile.distinct <= FEW_LABELS:
+        return "{}", "the value, then *"
+    return "{}", "the value, then *; groups between them (a tree or a file) would lose less"
 
 
 def _prefixes(profile: ColumnProfile) -> tuple[str, str]:
     longest = profile.longest or 5
-    kept = [keep for keep in range(min(longest - 1, 5), 0, -1)][:3]
+    kept = list(range(min(longest - 1, 5), 0, -1))[:3]
     if not kept:
         return "{}", "the value, then *"
     hint = "characters kept, the rest masked from the right"
@@ -290,7 +306,7 @@ def _intervals(profile: ColumnProfile) -> tuple[str, str]:
 
 
 def _widths_text(widths: Sequence[Decimal]) -> str:
-    return f"{{intervals: [{', '.join(f'{width:f}' for width in widths)}]}}"
+    return f"{{intervals: [{', '.join(f'{width.normalize():f}' for width in widths)}]}}"
 
 
 _STEPS = {1: (1, 5, 10), 2: (2, 10, 20), 5: (5, 10, 20)}

@@ -5,6 +5,7 @@ Colours and widths are the terminal's business (rich); without a terminal it is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,11 @@ _ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}"}
 
 
 def print_text(content: RenderableType) -> None:
-    """Write to standard output."""
-    Console(highlight=False, markup=False, emoji=False).print(content)
+    """Write to standard output, without the spaces that only fill a line."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    with console.capture() as captured:
+        console.print(content)
+    console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
 
 
 # --- Numbers and names -----------------------------------------------------------------------
@@ -108,8 +112,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Search", facts(_search(result.search, result.node is not None)))
         names = list(result.node or {})
         if all_minimal and result.search.minimal is not None:
-            heading = f"All {plural(len(result.search.minimal), 'k-minimal generalization')}"
-            parts += section(heading, _minimal(result.search, names))
+            parts += section("All k-minimal generalizations", _minimal(result.search, names))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:

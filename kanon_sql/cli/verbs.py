@@ -1,0 +1,499 @@
+"""The verbs of ``kanon-sql``: each parses its options, calls one function, prints, and exits.
+
+Whatever is heavy (the driver, the SQL parser, the spec) is imported by the verb that needs
+it, so that ``--help`` and ``--version`` answer at once.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanon_sql.cli.options import (
+    AllMinimal,
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import Session, session
+from kanon_sql.errors import DatabaseError, ExitCode, SpecError
+from kanon_sql.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from kanon_sql.pipeline.result import Result
+    from kanon_sql.spec import Spec
+
+__all__ = ["app"]
+
+MEMORY = ":memory:"
+
+app = typer.Typer(
+    name="kanon-sql",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kanon-sql {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def kanon_sql(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Anonymize a table where it lives: k-anonymity, l-diversity and t-closeness by generated SQL.
+
+    A spec (YAML) names the table, its quasi-identifiers and what must hold. Start with
+    "kanon-sql demo", or with "kanon-sql init TABLE -d FILE" for a spec of your own.
+
+    Results go to standard output, progress and messages to standard error. Exit codes:
+    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error.
+    """
+
+
+# --- The main job ----------------------------------------------------------------------------
+
+
+@app.command()
+def demo(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="Where to write; created if it does not exist.")
+    ] = Path(),
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    r"""Make a small clinic, anonymize it, and show the result.
+
+    Writes demo.duckdb (generated visits of generated patients), the spec demo.yml and its
+    hierarchies into a directory, runs anonymize on them and prints its result. Everything
+    is there to be read, changed and run again.
+
+    \b
+    Examples:
+      kanon-sql demo
+      kanon-sql demo clinic --format json
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.pipeline.demo import demo as make_demo
+
+        spec_path, result = make_demo(directory, report=run.report)
+        if verbose:
+            for sql in result.sql:
+                run.statement(sql)
+        _print_result(run, result, output)
+        run.message(f"\nnext: kanon-sql check {spec_path} -d {spec_path.parent / 'demo.duckdb'}")
+
+
+@app.command()
+def init(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to profile.", show_default=False)],
+    database: Database = MEMORY,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""Profile a table and write a commented spec to start from.
+
+    The profile is made in the database, on a read-only connection; only counts and ranges
+    reach this process. The spec goes to standard output: read it before you use it, since
+    which columns identify a person is for you to decide.
+
+    \b
+    Examples:
+      kanon-sql init visits -d clinic.duckdb
+      kanon-sql init visits -d clinic.duckdb > draft.yml
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.engines.base import Deadline
+        from kanon_sql.pipeline.init import write_spec
+
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        with engine.run(Deadline(timeout)):
+            text = write_spec(engine, table, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json({"verb": "init", "table": table, "spec": text})
+        else:
+            typer.echo(text, nl=not text.endswith("\n"))
+
+
+@app.command()
+def plan(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    all_minimal: AllMinimal = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""Search for the best generalization and show what it costs.
+
+    Opens the database read-only and writes nothing but temporary tables: builds the
+    frequency set, searches the generalization lattice and prints the chosen levels, what they achieve, what they lose,
+    and the runners-up. Exit code 1 says that no generalization meets the requirements.
+
+    \b
+    Examples:
+      kanon-sql plan spec.yml -d clinic.duckdb
+      kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.plan import plan as run_plan
+
+        spec = _load(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        result = run_plan(engine, spec, timeout=timeout, report=run.report)
+        _print_result(run, result, output, all_minimal=all_minimal)
+        _exit(result.passed)
+
+
+@app.command()
+def anonymize(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    all_minimal: AllMinimal = False,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(
+            "--manifest",
+            metavar="PATH",
+            show_default=False,
+            help="Where to write the manifest; RELEASE.manifest.json beside the spec if not given.",
+        ),
+    ] = None,
+    no_manifest_file: Annotated[
+        bool, typer.Option("--no-manifest-file", help="Keep the manifest in the database only.")
+    ] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""Publish a verified anonymous release, or publish nothing.
+
+    Searches as plan does, writes the generalized table under a scratch name, verifies what
+    was written by an independent query, and then publishes it under the release's name in
+    one step, replacing an earlier release. The manifest says how, and holds no value of
+    the data. Exit code 1 says that the requirements cannot be met: nothing was published.
+
+    \b
+    Examples:
+      kanon-sql anonymize spec.yml -d clinic.duckdb
+      kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json
+      kanon-sql anonymize spec.yml -d clinic.duckdb --no-manifest-file -q --format json
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
+
+        if manifest is not None and no_manifest_file:
+            raise SpecError("--manifest and --no-manifest-file exclude each other")
+        if database == MEMORY:
+            raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
+        spec = _load(spec_file)
+        path = None if no_manifest_file else manifest or _manifest_path(spec_file, spec)
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise SpecError(f"--manifest {path}: expected a file in an existing directory")
+        if spec.source.table is not None:
+            _need_database(database)
+        engine = run.connect(database, threads=threads, memory_limit=memory_limit)
+        result = run_anonymize(engine, spec, timeout=timeout, report=run.report)
+        _print_result(run, result, output, all_minimal=all_minimal)
+        if path is not None and result.manifest is not None:
+            _write_manifest(path, result.manifest)
+            run.message(f"manifest: {path}")
+        _exit(result.passed)
+
+
+@app.command()
+def check(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="The table to check; the spec's release if not given."
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+    ] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""Say whether a table meets the requirements of a spec.
+
+    Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
+    the release, the source, or any other table with these columns, whoever wrote it. Opens
+    the database read-only and creates nothing. Exit code 1 says that a requirement is not
+    met.
+
+    \b
+    Examples:
+      kanon-sql check spec.yml -d clinic.duckdb
+      kanon-sql check spec.yml -d clinic.duckdb --rows
+      kanon-sql check spec.yml -d clinic.duckdb --table visits
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.check import check as run_check
+
+        spec = _load(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        result = run_check(engine, spec, table, count_rows=rows, timeout=timeout, report=run.report)
+        _print_result(run, result, output)
+        _exit(result.passed)
+
+
+# --- Besides ---------------------------------------------------------------------------------
+
+
+@app.command()
+def render(
+    spec_file: SpecFile,
+    dialect: Annotated[str, typer.Option("--dialect", metavar="NAME", help="The SQL dialect to write.")] = "duckdb",
+    node: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--node",
+            metavar="NAME=LEVEL",
+            show_default=False,
+            help="A level of the node whose SQL to show; once per quasi-identifier.",
+        ),
+    ] = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    r"""Print the SQL of every stage, without a connection.
+
+    Shows what would run, in the dialect of your database: lookups, frequency set, the
+    query for a lattice node, the release and its verification. Nothing is executed.
+
+    \b
+    Examples:
+      kanon-sql render spec.yml
+      kanon-sql render spec.yml --dialect postgres --format json
+      kanon-sql render spec.yml --node age=1 --node zip=2
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.render import render as run_render
+
+        levels = dict(_level(text) for text in node) if node else None
+        rendered = run_render(_load(spec_file), dialect, levels)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(rendered.to_dict())
+        else:
+            typer.echo(rendered.text, nl=not rendered.text.endswith("\n"))
+
+
+@app.command()
+def clean(
+    database: Database = MEMORY,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            "--schema", metavar="SCHEMA", show_default=False, help="Where releases go, if not the default schema."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop them without asking.")] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""List the scratch tables of killed runs, and drop them.
+
+    Lists first, and drops only after --yes or your answer at the terminal; without either
+    nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped.
+
+    \b
+    Examples:
+      kanon-sql clean -d clinic.duckdb
+      kanon-sql clean -d clinic.duckdb --yes
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.engines.base import Deadline
+        from kanon_sql.pipeline.clean import clean as run_clean
+        from kanon_sql.report.text import clean_text
+
+        asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
+        _need_database(database)
+        engine = run.connect(database, read_only=not (yes or asks), threads=threads, memory_limit=memory_limit)
+        with engine.run(Deadline(timeout)):
+            result = run_clean(engine, schema, drop=False, report=run.report)
+            if result.left and asks:
+                run.pause()
+                _print(clean_text(result))
+                yes = typer.confirm(f"drop {result.left} of them?", err=True)
+            if yes and result.left:
+                result = run_clean(engine, schema, drop=True, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(result.to_dict())
+        elif yes or not (asks and result.left):
+            _print(clean_text(result))
+        if result.left and not yes and not asks:
+            run.message("nothing was dropped; run with --yes to drop them")
+
+
+@app.command()
+def doctor(
+    database: Database = MEMORY,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Open the database read-only.")] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    r"""Say what this connection may do, and which verbs would work.
+
+    Tries out what it reports (temporary tables, tables, rolling back, files) and leaves
+    nothing behind. Exit code 1 says that anonymize would not work, unless you asked for
+    a read-only connection.
+
+    \b
+    Examples:
+      kanon-sql doctor -d clinic.duckdb
+      kanon-sql doctor -d clinic.duckdb --read-only --format json
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.engines.base import Deadline
+        from kanon_sql.pipeline.doctor import doctor as run_doctor
+        from kanon_sql.report.text import doctor_text
+
+        _need_database(database)
+        engine = run.connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)
+        with engine.run(Deadline(timeout)):
+            result = run_doctor(engine, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(result.to_dict())
+        else:
+            _print(doctor_text(result))
+        _exit(read_only or result.works("anonymize"))
+
+
+@app.command()
+def schema(
+    result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
+) -> None:
+    r"""Print the JSON Schema of the spec, or of the result.
+
+    Editors that know JSON Schema check a spec while you write it; programs that read
+    results can rely on theirs.
+
+    \b
+    Examples:
+      kanon-sql schema
+      kanon-sql schema --result
+    """
+    with session(quiet=True, verbose=False):
+        if result:
+            from kanon_sql.report.json import result_schema
+
+            _print_json(result_schema())
+        else:
+            from kanon_sql.spec import Spec
+
+            _print_json(Spec.json_schema())
+
+
+# --- What the verbs share --------------------------------------------------------------------
+
+
+def _load(path: Path) -> Spec:
+    from kanon_sql.spec import Spec
+
+    return Spec.load(path)
+
+
+def _need_database(database: str) -> None:
+    """Refuse to create a database where one has to be there already."""
+    if database != MEMORY and "://" not in database and not Path(database).exists():
+        raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
+
+
+def _level(text: str) -> tuple[str, int]:
+    name, _, level = text.rpartition("=")
+    if not name or not re.fullmatch(r"[0-9]{1,6}", level):
+        raise SpecError("--node: expected a quasi-identifier and its level, such as --node age=1")
+    return name, int(level)
+
+
+def _manifest_path(spec_file: Path, spec: Spec) -> Path:
+    """Beside the spec, named after the release, whatever characters that has."""
+    name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
+    return spec_file.absolute().parent / f"{name}.manifest.json"
+
+
+def _write_manifest(path: Path, manifest: Any) -> None:
+    from kanon_sql.report.json import to_json
+
+    try:
+        path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpecError(f"the release is published, but its manifest cannot be written to {path}: {reason}") from None
+
+
+def _print_result(run: Session, result: Result, output: OutputFormat, *, all_minimal: bool = False) -> None:
+    run.close()
+    if output is OutputFormat.json:
+        _print_json(result.to_dict(all_minimal=all_minimal))
+    else:
+        from kanon_sql.report.text import result_text
+
+        _print(result_text(result, all_minimal=all_minimal))
+
+
+def _print_json(data: Any) -> None:
+    from kanon_sql.report.json import to_json
+
+    typer.echo(to_json(data))
+
+
+def _print(content: RenderableType) -> None:
+    from kanon_sql.report.text import print_text
+
+    print_text(content)
+
+
+def _exit(passed: bool) -> None:
+    raise typer.Exit(int(ExitCode.PASS if passed else ExitCode.FAIL))

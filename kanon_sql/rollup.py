@@ -1,0 +1,117 @@
+"""Which frequency set to answer a node from, and when rolling up a smaller one pays.
+
+The frequency set of a node answers every generalization of it (the rollup property,
+LeFevre, DeWitt, Ramakrishnan 2005, section 3.1). Building one costs several node queries,
+so it is built once the nodes asked so far would have saved more than that: the
+rent-or-buy rule, which never costs more than about twice the best choice in hindsight.
+Only sizes and nodes are known here; the evaluator owns the tables.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kanon_sql.lattice import Node, generalizes
+from kanon_sql.sql.text import Relation
+
+__all__ = ["Covering", "Coverings"]
+
+BUILD_COST = 6
+"""Building a rolled-up set costs about as much as this many node queries on the set below it."""
+
+SMALL = 4_000
+"""A set of so few rows answers a node in about the time that a statement's overhead takes."""
+
+REMEMBERED = 96
+"""How many of the latest nodes answered from a set speak for the ones to come."""
+
+MOST = 24
+"""How many frequency sets may exist at a time."""
+
+
+@dataclass(eq=False)
+class Covering:
+    """The frequency sets at one node.
+
+    Attributes:
+        node: they cover every generalization of this node.
+        base: the set over the quasi-identifiers alone.
+        values: per sensitive attribute, its set.
+        rows: rows of all of them together.
+    """
+
+    node: Node
+    base: Relation
+    values: Mapping[str, Relation]
+    rows: int
+    asked: deque[Node] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+
+class Coverings:
+    """All frequency sets of a run.
+
+    Args:
+        first: the sets that cover every node.
+        labels: per quasi-identifier and level, how many generalized values occur.
+    """
+
+    def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
+        self._all = [first]
+        self._labels = labels
+        self._refused: set[Node] = set()
+
+    def best(self, node: Node) -> Covering:
+        """The smallest sets that cover a node."""
+        return min((item for item in self._all if generalizes(node, item.node)), key=lambda item: item.rows)
+
+    def asked(self, nodes: Sequence[Node]) -> None:
+        """Remember which sets the nodes were answered from."""
+        for node in nodes:
+            self.best(node).asked.append(node)
+
+    def proposal(self) -> tuple[Covering, Node] | None:
+        """A set to roll up from and the node to roll it up to, if that pays by now."""
+        if len(self._all) >= MOST:
+            return None
+        for covering in self._all:
+            if covering.rows <= SMALL or len(covering.asked) <= BUILD_COST:
+                continue
+            node, saved = self._best_rollup(covering)
+            if saved > BUILD_COST * covering.rows and node not in self._refused:
+                return covering, node
+        return None
+
+    def add(self, covering: Covering, below: Covering) -> bool:
+        """Take a rolled-up set into use; False when it turned out hardly smaller."""
+        if covering.rows > 0.7 * below.rows:
+            self._refused.add(covering.node)
+            below.asked.clear()
+            return False
+        self._all.append(covering)
+        moved = [node for node in below.asked if generalizes(node, covering.node)]
+        kept = [node for node in below.asked if not generalizes(node, covering.node)]
+        below.asked.clear()
+        below.asked.extend(kept)
+        covering.asked.extend(moved)
+        return True
+
+    def _best_rollup(self, covering: Covering) -> tuple[Node, float]:
+        """Climb from the set's node while the rows saved over the remembered nodes grow."""
+        node, estimate, saved = covering.node, float(covering.rows), 0.0
+        nodes = list(covering.asked)
+        while True:
+            steps = []
+            for index, level in enumerate(node):
+                if level + 1 >= len(self._labels[index]):
+                    continue
+                higher = (*node[:index], level + 1, *node[index + 1 :])
+                covered = [other for other in nodes if other[index] > level]
+                shrunk = max(1, self._labels[index][level + 1]) / max(1, self._labels[index][level])
+                size = estimate * shrunk**0.7
+                steps.append((len(covered) * (covering.rows - size), -index, higher, size, covered))
+            best = max(steps, default=None, key=lambda step: step[:2])
+            if best is None or best[0] <= saved:
+                return node, saved
+            saved, _, node, estimate, nodes = best

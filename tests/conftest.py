@@ -1,0 +1,59 @@
+"""Fixtures shared by the tests: a DuckDB database in memory that tables are typed into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Engine
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Database:
+    """A database, and the engine that kanon_sql uses it through."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self.engine: Engine = kanon_sql.connect(connection)
+
+    def table(self, name: str, columns: Mapping[str, str] | Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Create a table. Columns without a type are text."""
+        types = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, "VARCHAR")
+        listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())
+        self.connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} ({listed})")
+        if rows:
+            row = f"({', '.join('?' * len(types))})"
+            cells = [cell for line in rows for cell in line]
+            self.connection.execute(f"INSERT INTO {quoted(name)} VALUES {', '.join([row] * len(rows))}", cells)
+
+    def columns(self, name: str) -> list[str]:
+        return [line[0] for line in self.connection.execute(f"DESCRIBE {quoted(name)}").fetchall()]
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
+
+    def tables(self) -> list[str]:
+        """Everything that stands in the database, scratch included."""
+        found = self.connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
+        return [line[0] for line in found]
+
+
+@pytest.fixture
+def database() -> Iterator[Database]:
+    """An empty database of the test's own."""
+    with duckdb.connect(config={"threads": 2}) as connection:
+        yield Database(connection)
+
+
+@pytest.fixture(scope="module")
+def shared_database() -> Iterator[Database]:
+    """One database for all examples of a module's properties; every example replaces the tables."""
+    with duckdb.connect(config={"threads": 2}) as connection:
+        yield Database(connection)
