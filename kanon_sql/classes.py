@@ -14,7 +14,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
-__all__ = ["Frames", "achieved_columns", "flagged_classes"]
+__all__ = ["Frames", "achieved_columns", "classes", "conditions", "flagged_classes"]
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,25 @@ def measure_name(index: int, model: PrivacyModel) -> str:
     return "class_size" if model.attribute is None else f"m{index}"
 
 
-def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], monotone: Sequence[bool]) -> Sql:
-    """The classes with columns ``satisfied`` and ``monotone_satisfied`` (1 or 0).
+def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
+    """The equivalence classes, one row each, with their sizes and the models' measures.
 
     Args:
         frames: where to count from.
         models: the requirements.
-        monotone: per model, whether pruning by it is sound under the suppression in force.
+        with_keys: whether the keys are needed; leaving them out saves planning time.
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
+    # One sensitive attribute counted in rows needs no second pass for the class sizes.
+    alone = len(frames.values) == 1 and frames.counting == "rows"
+    joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
         "sizes": frames.sizes,
         "size_names": frames.size_names,
         "counting": frames.counting,
+        "with_keys": with_keys or joined,
     }
     groups, values_frames = [], []
     for attribute, relation in frames.values.items():
@@ -86,18 +90,23 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], monotone: Se
                 **shared,
             )
         )
-    # One sensitive attribute counted in rows needs no second pass for the class sizes.
-    alone = len(values_frames) == 1 and frames.counting == "rows"
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, **shared)
-    classes = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
-    measures = [name for name, model in zip(names, models, strict=True) if model.attribute is not None]
-    conditions = [model.condition(name) for name, model in zip(names, models, strict=True)]
+    return render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+
+
+def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
+    """Per model, the condition that a class of :func:`classes` must satisfy."""
+    return [model.condition(measure_name(index, model)) for index, model in enumerate(models)]
+
+
+def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
+    """The classes with a column ``satisfied``, 1 or 0."""
+    measures = [measure_name(index, model) for index, model in enumerate(models) if model.attribute is not None]
     return render(
         "evaluate/flagged",
-        classes=classes,
+        classes=classes(frames, models),
         columns=[*frames.key_names, "class_rows", "class_size", *frames.size_names, *measures],
-        conditions=conditions,
-        monotone_conditions=[condition for condition, sound in zip(conditions, monotone, strict=True) if sound],
+        conditions=conditions(models),
     )
 
 

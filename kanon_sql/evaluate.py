@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from kanon_sql.classes import Frames, achieved_columns, flagged_classes
+from kanon_sql.classes import Frames, achieved_columns, classes, conditions, flagged_classes
 from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.privacy import Monotonicity, PrivacyModel
@@ -18,7 +18,7 @@ from kanon_sql.quality import Measured, Metric
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import Relation, identifier, literal, slot
+from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
@@ -215,13 +215,23 @@ class Evaluator:
             keys=[slot(f"key_{position}") for position in range(keys)],
             sizes=[slot(f"size_{position}") for position in range(sizes)],
         )
+        return {"flagged": flagged_classes(frames, self.models), **self._aggregates(frames, metric)}
+
+    def _aggregates(self, frames: Frames, metric: Metric | None) -> dict[str, Any]:
+        """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it."""
         windows = {} if metric is None else metric.windows(frames.key_names)
-        aggregates = {} if metric is None else metric.aggregates(frames.size_names, frames.key_names)
+        every = conditions(self.models)
+        kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
+        sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
+        aggregates = {} if metric is None else metric.aggregates(kept, frames.size_names, frames.key_names)
         # The branches of a UNION ALL have the same number of columns.
         width = 0 if metric is None else self._width(metric)
         padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
         return {
-            "flagged": flagged_classes(frames, self.models, self._sound),
+            "classes": classes(frames, self.models, with_keys=bool(windows)),
+            "kept": kept,
+            # Without a requirement that suppression breaks, both counts are the same.
+            "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
             "size_names": frames.size_names,
             "windows": list(windows.items()),
             "aggregates": [*aggregates.items(), *padding.items()],
@@ -230,7 +240,7 @@ class Evaluator:
     def _aggregate_names(self, metric: Metric, sizes: int, keys: int) -> list[str]:
         shape = (metric.name, sizes, keys)
         if shape not in self._names:
-            self._names[shape] = list(metric.aggregates(["z"] * sizes, ["k"] * keys))
+            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * sizes, ["k"] * keys))
         return self._names[shape]
 
     def _width(self, metric: Metric) -> int:
@@ -238,16 +248,16 @@ class Evaluator:
         return len(self._aggregate_names(metric, len(self.heights), len(self.heights)))
 
     def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
-        classes, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
+        total, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
         suppressed += self.sets.null_rows
-        suppressed_monotone += self.sets.null_rows
+        suppressed_monotone = suppressed if all(self._sound) else suppressed_monotone + self.sets.null_rows
         value = floor = None
         if metric is not None:
             sized = self._sized(node, metric)
             measured = Measured(
                 node=node,
                 suppressed=suppressed,
-                classes=classes,
+                classes=total,
                 kept_classes=kept_classes,
                 sized=sized,
                 keyed=self.keyed(node),
@@ -262,7 +272,7 @@ class Evaluator:
             satisfied=suppressed <= self.max_suppressed and suppressed < self.sets.rows,
             prunable=suppressed_monotone > self.max_suppressed or suppressed_monotone >= self.sets.rows,
             suppressed=suppressed,
-            classes=classes,
+            classes=total,
             kept_classes=kept_classes,
             metric=value,
             floor=floor,

@@ -149,7 +149,7 @@ def examine(
     )
     row = workspace.row(
         "evaluate/achieved",
-        flagged=flagged_classes(frames, models, [True] * len(models)),
+        flagged=flagged_classes(frames, models),
         models=achieved_columns(models),
         kept_only=False,
     )

@@ -208,7 +208,7 @@ SWEENEY_K = [(SWEENEY_T, 2), (SWEENEY_PT, 1), (SWEENEY_GT1, 2), (SWEENEY_GT3, 2)
 
 # --- the inpatient table of l-diversity --------------------------------------------------------
 # Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam: l-diversity, privacy beyond k-anonymity (ICDE 2006),
-# figures 1 to 3: the table, its 4-anonymous version (its last class holds cancer only), its 3-diverse version.
+# figures 1 to 3: the table, its 4-anonymous version (its last class holds cancer only), its 3-diverse one.
 
 INPATIENTS = table(
     "zip | age | nationality | condition",

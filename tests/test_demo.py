@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -116,7 +116,7 @@ def test_the_result_is_worth_showing(made: tuple[Path, Path, Result]) -> None:
     heights = {name: item.height_hint or 2 for name, item in spec.quasi_identifiers.items()}
     assert sum(level < heights[name] for name, level in result.node.items()) >= 4, "most say something"
     assert sum(level > 0 for level in result.node.values()) >= 4
-    assert result.classes["count"] > 500
+    assert (result.classes["count"] or 0) > 500
     assert result.search is not None
     assert result.search.proven
 
@@ -144,7 +144,6 @@ def test_only_what_was_named_is_released(made: tuple[Path, Path, Result]) -> Non
     assert not columns & {"visit_id", "patient_id", "name", "ssn", "ward", "visit_date"}
 
 
-AGES = {0: None, 1: 5, 2: 10, 3: 20}
 MARITAL = {
     "Married": "Partnered",
     "Registered partnership": "Partnered",
@@ -185,7 +184,7 @@ def education_label(education: str, level: int) -> str:
     return (education, group, "*")[level]
 
 
-GENERALIZE = {
+GENERALIZE: dict[str, Callable[[Any, int], str]] = {
     "age": age_label,
     "sex": lambda sex, level: sex if level == 0 else "*",
     "zip": zip_label,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     ]
     assert spec.suppression.limit == 0.02
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
-    assert hierarchies["age"] == IntervalsHierarchy((5, 10, 20))
+    assert hierarchies["age"] == IntervalsHierarchy((Decimal(5), Decimal(10), Decimal(20)))
     assert hierarchies["zip"] == PrefixHierarchy((4, 3, 2))
     assert hierarchies["birth_date"] == DatesHierarchy(("month", "quarter", "year", "decade"))
     assert hierarchies["sex"] == ValueHierarchy()
@@ -201,8 +202,8 @@ def test_hierarchies(given: ColumnProfile, hierarchy: str) -> None:
 
 
 def test_a_unit_has_some_rows_but_not_hundreds() -> None:
-    roles = {name: suggest([profile(*name)])[0].role for name in [("patient_id", "integer"), ("student", "text")]}
-    assert roles == {("patient_id", "integer"): "unit", ("student", "text"): "quasi_identifier"}
+    assert suggest([profile("patient_id", "integer", distinct=30)])[0].role == "unit"
+    assert suggest([profile("student", distinct=2)])[0].role == "quasi_identifier", "yes or no"
     assert suggest([profile("customer_id", distinct=1000)])[0].role == "identifier", "one row per person"
     assert suggest([profile("customer_id", distinct=300, filled=999)])[0].role == "identifier", "some rows have none"
     both = suggest([profile("patient_id", distinct=300), profile("user_id", distinct=300)])
@@ -243,7 +244,7 @@ def test_hostile_names(connection: duckdb.DuckDBPyConnection) -> None:
     assert len(text.splitlines()) == len(text.split("\n")) - 1, "no name breaks a line"
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1, max_size=12))
 def test_any_name(engine: Engine, connection: duckdb.DuckDBPyConnection, name: str) -> None:
     name = f"{name}x"  # never blank

@@ -47,7 +47,14 @@ def _database(value: str) -> str:
 SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The spec, a YAML file.", show_default=False)]
 Database = Annotated[
     str,
-    typer.Option("--database", "-d", envvar="KANON_SQL_DATABASE", metavar="FILE", help="A DuckDB file, or :memory:."),
+    typer.Option(
+        "--database",
+        "-d",
+        envvar="KANON_SQL_DATABASE",
+        metavar="FILE",
+        callback=_database,
+        help="A DuckDB file, or :memory:.",
+    ),
 ]
 Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages; errors only.")]

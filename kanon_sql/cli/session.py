@@ -72,7 +72,7 @@ class Session:
         if self.engine is not None and self.engine.meter is not self._meter:
             self._meter, self._written = self.engine.meter, 0
         self.log()
-        if self.quiet or not self.console.is_terminal:
+        if self.quiet or not self.console.file.isatty():
             return
         from rich.text import Text
 
@@ -166,7 +166,8 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
             if not isinstance(error, Exception):
                 raise
             name = type(error).__name__
-            run.console.print(f"unexpected error: {name}; please report it; run with --verbose for the traceback")
+            hint = "please report it; run with --verbose for the traceback"
+            run.console.print(f"unexpected error: {name}; {hint}", soft_wrap=True)
             if verbose:
                 run.console.print(traceback.format_exc(), soft_wrap=True)
             raise typer.Exit(int(ExitCode.DATABASE)) from None

@@ -49,6 +49,11 @@ app = typer.Typer(
 )
 
 
+def _examples(*lines: str) -> str:
+    """The end of a verb's help; the mark keeps the lines as they are."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
 def _version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"kanon-sql {__version__}")
@@ -74,7 +79,12 @@ def kanon_sql(
 # --- The main job ----------------------------------------------------------------------------
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql demo",
+        "kanon-sql demo clinic --format json",
+    )
+)
 def demo(
     directory: Annotated[
         Path, typer.Argument(metavar="DIRECTORY", help="Where to write; created if it does not exist.")
@@ -83,16 +93,11 @@ def demo(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    r"""Make a small clinic, anonymize it, and show the result.
+    """Make a small clinic, anonymize it, and show the result.
 
     Writes demo.duckdb (generated visits of generated patients), the spec demo.yml and its
     hierarchies into a directory, runs anonymize on them and prints its result. Everything
     is there to be read, changed and run again.
-
-    \b
-    Examples:
-      kanon-sql demo
-      kanon-sql demo clinic --format json
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.pipeline.demo import demo as make_demo
@@ -103,9 +108,15 @@ def demo(
                 run.statement(sql)
         _print_result(run, result, output)
         run.message(f"\nnext: kanon-sql check {spec_path} -d {spec_path.parent / 'demo.duckdb'}")
+        _exit(result.passed)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql init visits -d clinic.duckdb",
+        "kanon-sql init visits -d clinic.duckdb > draft.yml",
+    )
+)
 def init(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to profile.", show_default=False)],
     database: Database = MEMORY,
@@ -116,16 +127,11 @@ def init(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""Profile a table and write a commented spec to start from.
+    """Profile a table and write a commented spec to start from.
 
     The profile is made in the database, on a read-only connection; only counts and ranges
     reach this process. The spec goes to standard output: read it before you use it, since
     which columns identify a person is for you to decide.
-
-    \b
-    Examples:
-      kanon-sql init visits -d clinic.duckdb
-      kanon-sql init visits -d clinic.duckdb > draft.yml
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
@@ -141,7 +147,12 @@ def init(
             typer.echo(text, nl=not text.endswith("\n"))
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql plan spec.yml -d clinic.duckdb",
+        "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
+    )
+)
 def plan(
     spec_file: SpecFile,
     database: Database = MEMORY,
@@ -153,16 +164,11 @@ def plan(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""Search for the best generalization and show what it costs.
+    """Search for the best generalization and show what it costs.
 
     Opens the database read-only and writes nothing but temporary tables: builds the
     frequency set, searches the generalization lattice and prints the chosen levels, what they achieve, what they lose,
     and the runners-up. Exit code 1 says that no generalization meets the requirements.
-
-    \b
-    Examples:
-      kanon-sql plan spec.yml -d clinic.duckdb
-      kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
@@ -174,7 +180,13 @@ def plan(
         _exit(result.passed)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql anonymize spec.yml -d clinic.duckdb",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
+    )
+)
 def anonymize(
     spec_file: SpecFile,
     database: Database = MEMORY,
@@ -198,18 +210,12 @@ def anonymize(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""Publish a verified anonymous release, or publish nothing.
+    """Publish a verified anonymous release, or publish nothing.
 
     Searches as plan does, writes the generalized table under a scratch name, verifies what
     was written by an independent query, and then publishes it under the release's name in
     one step, replacing an earlier release. The manifest says how, and holds no value of
     the data. Exit code 1 says that the requirements cannot be met: nothing was published.
-
-    \b
-    Examples:
-      kanon-sql anonymize spec.yml -d clinic.duckdb
-      kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json
-      kanon-sql anonymize spec.yml -d clinic.duckdb --no-manifest-file -q --format json
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
@@ -233,7 +239,13 @@ def anonymize(
         _exit(result.passed)
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql check spec.yml -d clinic.duckdb",
+        "kanon-sql check spec.yml -d clinic.duckdb --rows",
+        "kanon-sql check spec.yml -d clinic.duckdb --table visits",
+    )
+)
 def check(
     spec_file: SpecFile,
     database: Database = MEMORY,
@@ -253,18 +265,12 @@ def check(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""Say whether a table meets the requirements of a spec.
+    """Say whether a table meets the requirements of a spec.
 
     Groups the table, as it stands, by its quasi-identifiers and measures every requirement:
     the release, the source, or any other table with these columns, whoever wrote it. Opens
     the database read-only and creates nothing. Exit code 1 says that a requirement is not
     met.
-
-    \b
-    Examples:
-      kanon-sql check spec.yml -d clinic.duckdb
-      kanon-sql check spec.yml -d clinic.duckdb --rows
-      kanon-sql check spec.yml -d clinic.duckdb --table visits
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.check import check as run_check
@@ -279,7 +285,13 @@ def check(
 # --- Besides ---------------------------------------------------------------------------------
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql render spec.yml",
+        "kanon-sql render spec.yml --dialect postgres --format json",
+        "kanon-sql render spec.yml --node age=1 --node zip=2",
+    )
+)
 def render(
     spec_file: SpecFile,
     dialect: Annotated[str, typer.Option("--dialect", metavar="NAME", help="The SQL dialect to write.")] = "duckdb",
@@ -296,16 +308,10 @@ def render(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    r"""Print the SQL of every stage, without a connection.
+    """Print the SQL of every stage, without a connection.
 
     Shows what would run, in the dialect of your database: lookups, frequency set, the
     query for a lattice node, the release and its verification. Nothing is executed.
-
-    \b
-    Examples:
-      kanon-sql render spec.yml
-      kanon-sql render spec.yml --dialect postgres --format json
-      kanon-sql render spec.yml --node age=1 --node zip=2
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.render import render as run_render
@@ -319,7 +325,12 @@ def render(
             typer.echo(rendered.text, nl=not rendered.text.endswith("\n"))
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql clean -d clinic.duckdb",
+        "kanon-sql clean -d clinic.duckdb --yes",
+    )
+)
 def clean(
     database: Database = MEMORY,
     schema: Annotated[
@@ -336,15 +347,10 @@ def clean(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""List the scratch tables of killed runs, and drop them.
+    """List the scratch tables of killed runs, and drop them.
 
     Lists first, and drops only after --yes or your answer at the terminal; without either
     nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped.
-
-    \b
-    Examples:
-      kanon-sql clean -d clinic.duckdb
-      kanon-sql clean -d clinic.duckdb --yes
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
@@ -371,7 +377,12 @@ def clean(
             run.message("nothing was dropped; run with --yes to drop them")
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql doctor -d clinic.duckdb",
+        "kanon-sql doctor -d clinic.duckdb --read-only --format json",
+    )
+)
 def doctor(
     database: Database = MEMORY,
     read_only: Annotated[bool, typer.Option("--read-only", help="Open the database read-only.")] = False,
@@ -382,16 +393,11 @@ def doctor(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    r"""Say what this connection may do, and which verbs would work.
+    """Say what this connection may do, and which verbs would work.
 
     Tries out what it reports (temporary tables, tables, rolling back, files) and leaves
     nothing behind. Exit code 1 says that anonymize would not work, unless you asked for
     a read-only connection.
-
-    \b
-    Examples:
-      kanon-sql doctor -d clinic.duckdb
-      kanon-sql doctor -d clinic.duckdb --read-only --format json
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
@@ -410,19 +416,19 @@ def doctor(
         _exit(read_only or result.works("anonymize"))
 
 
-@app.command()
+@app.command(
+    epilog=_examples(
+        "kanon-sql schema",
+        "kanon-sql schema --result",
+    )
+)
 def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
 ) -> None:
-    r"""Print the JSON Schema of the spec, or of the result.
+    """Print the JSON Schema of the spec, or of the result.
 
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
-
-    \b
-    Examples:
-      kanon-sql schema
-      kanon-sql schema --result
     """
     with session(quiet=True, verbose=False):
         if result:

@@ -149,14 +149,14 @@ class DuckDBEngine:
         """What there is under a name; DuckDB compares names without case."""
         *place, name = parts
         conditions = [f"lower(table_name) = lower({literal(name)})"]
-        if place:
+        if not place:  # a temporary table hides the one in the schema
+            conditions.append(
+                "(table_catalog = 'temp' OR (table_schema = current_schema() AND table_catalog = current_catalog()))"
+            )
+        else:
             conditions.append(f"lower(table_schema) = lower({literal(place[-1])})")
-        else:
-            conditions.append("table_schema = current_schema()")
-        if len(place) == 2:
-            conditions.append(f"lower(table_catalog) = lower({literal(place[0])})")
-        else:
-            conditions.append("table_catalog = current_catalog()")
+            catalog = f"lower({literal(place[0])})" if len(place) == 2 else "lower(current_catalog())"
+            conditions.append(f"lower(table_catalog) = {catalog}")
         sql = f"SELECT table_type FROM information_schema.tables WHERE {' AND '.join(conditions)}"
         rows = self.fetch(Statement("exists", sql), limit=8)
         if not rows:
@@ -212,10 +212,20 @@ class DuckDBEngine:
         """A fresh meter and a time limit for everything inside."""
         before = self.meter, self._deadline
         self.meter, self._deadline = Meter(), deadline
+        replacements = self._set_replacements(False)
         try:
             yield self.meter
         finally:
             self.meter, self._deadline = before
+            self._set_replacements(replacements)
+
+    def _set_replacements(self, enabled: bool) -> bool:
+        """Stop DuckDB from reading a missing table's name as a Python variable; returns what was set."""
+        (before,) = self._connection.execute("SELECT current_setting('python_enable_replacements')").fetchone() or (
+            True,
+        )
+        self._connection.execute(f"SET python_enable_replacements = {str(enabled).lower()}")
+        return bool(before)
 
     @contextmanager
     def without_deadline(self) -> Iterator[None]:

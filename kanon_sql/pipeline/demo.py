@@ -329,7 +329,7 @@ quasi_identifiers:
       Alone:
         Single: [Never married]
         Formerly partnered: [Divorced, Separated, Widowed]
-  education: {{file: {EDUCATION}}}             # value;group;* per line
+  education: {{file: {EDUCATION}}}            # value;group;* per line
 
 # Released as it is, and protected by the requirements below.
 sensitive: [diagnosis]

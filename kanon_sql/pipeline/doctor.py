@@ -115,7 +115,9 @@ def _exact_text(workspace: Workspace) -> Check:
         "exact_text",
         "compares text exactly",
         ok,
-        "letter case, accents and trailing spaces count" if ok else "the collation merges different texts into one group",
+        "letter case, accents and trailing spaces count"
+        if ok
+        else "the collation merges different texts into one group",
     )
 
 

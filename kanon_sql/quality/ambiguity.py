@@ -23,11 +23,11 @@ class Ambiguity(Metric):
 
     name: ClassVar[str] = "ambiguity"
 
-    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
         """Products of sizes times rows, over the released classes and over all."""
         return {
-            "kept_vectors": render("quality/ambiguity", sizes=sizes, kept_only=True),
-            "vectors": render("quality/ambiguity", sizes=sizes, kept_only=False),
+            "kept_vectors": render("quality/ambiguity", sizes=sizes, kept=kept, kept_only=True),
+            "vectors": render("quality/ambiguity", sizes=sizes, kept=kept, kept_only=False),
         }
 
     def value(self, counts: Counts, measured: Measured) -> float:

@@ -89,8 +89,14 @@ class Metric(ABC):
         """Window columns over the flagged classes: name -> SQL."""
         return {}
 
-    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
-        """Aggregates over the classes: name -> SQL, given the size and key columns' names."""
+    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+        """Aggregates over the classes: name -> SQL.
+
+        Args:
+            kept: the condition that holds for classes that are not suppressed.
+            sizes: the names of the classes' size columns.
+            keys: the names of their key columns.
+        """
         return {}
 
     @abstractmethod

@@ -21,11 +21,11 @@ class Discernibility(Metric):
 
     name: ClassVar[str] = "discernibility"
 
-    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
         """Squared sizes, of the released classes and of all."""
         return {
-            "kept_squares": render("quality/discernibility", kept_only=True),
-            "squares": render("quality/discernibility", kept_only=False),
+            "kept_squares": render("quality/discernibility", kept=kept, kept_only=True),
+            "squares": render("quality/discernibility", kept=kept, kept_only=False),
         }
 
     def value(self, counts: Counts, measured: Measured) -> float:

@@ -30,10 +30,10 @@ class NonUniformEntropy(Metric):
         """Per key: how many suppressed rows share the class's generalized value."""
         return {f"sharing_{index}": render("quality/entropy", part="window", key=key) for index, key in enumerate(keys)}
 
-    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
         """Per key: n ln n over the generalized values of the suppressed rows."""
         return {
-            f"suppressed_log_{index}": render("quality/entropy", part="aggregate", window=f"sharing_{index}")
+            f"suppressed_log_{index}": render("quality/entropy", part="aggregate", kept=kept, window=f"sharing_{index}")
             for index, _ in enumerate(keys)
         }
 

@@ -24,9 +24,9 @@ class Loss(Metric):
 
     name: ClassVar[str] = "loss"
 
-    def aggregates(self, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
         """Per sized quasi-identifier: domain values under the released rows' values."""
-        return {f"covered_{index}": render("quality/loss", size=size) for index, size in enumerate(sizes)}
+        return {f"covered_{index}": render("quality/loss", kept=kept, size=size) for index, size in enumerate(sizes)}
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """The geometric mean of the attributes' losses."""

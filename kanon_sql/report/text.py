@@ -24,12 +24,12 @@ __all__ = ["clean_text", "doctor_text", "metric", "number", "print_text", "resul
 
 METRICS = {
     "height": "sum of the levels",
-    "precision": "share of the hierarchies climbed; 0 none, 1 all",
-    "loss": "share of detail lost; 0 none, 1 all",
-    "discernibility": "rows that each row cannot be told from, added up",
+    "precision": "share of the hierarchies climbed",
+    "loss": "share of the detail lost",
+    "discernibility": "rows alike, summed over rows",
     "average_class_size": "rows per class",
     "entropy": "bits of information lost",
-    "ambiguity": "combinations that each row could stand for, added up",
+    "ambiguity": "possible originals, summed over rows",
 }
 """What each quality metric says, in a few words. Lower is better for all of them."""
 
@@ -60,7 +60,7 @@ def metric(value: float) -> str:
         return "0"
     digits = 3 - floor(log10(abs(value)))
     rounded = round(value, digits)
-    if abs(rounded) >= 1e15 or abs(rounded) < 1e-4:
+    if abs(rounded) >= 1e12 or abs(rounded) < 1e-4:
         return f"{value:.3e}"
     text = f"{rounded:,.{max(digits, 0)}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

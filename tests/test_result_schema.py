@@ -1,0 +1,119 @@
+"""The committed JSON Schema of results: real results follow it, and it leaves nothing open."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import pytest
+
+from kanon_sql import Spec, anonymize, check, connect, plan
+from kanon_sql.engines.base import Engine
+from kanon_sql.pipeline.result import Cost, Result
+from kanon_sql.quality import METRICS
+from kanon_sql.report import text
+from kanon_sql.report.json import result_schema
+from kanon_sql.search import STRATEGIES
+
+VALIDATOR = jsonschema.Draft202012Validator(result_schema())
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "visits_release",
+    "quasi_identifiers": {"age": {"intervals": [5, 10, 20], "top": 90}, "zip": {"prefix": [3]}},
+    "sensitive": ["diagnosis"],
+    "privacy": [
+        {"k_anonymity": {"k": 4}},
+        {"l_diversity": {"attribute": "diagnosis", "l": 2, "kind": "distinct"}},
+        {"t_closeness": {"attribute": "diagnosis", "t": 0.6}},
+    ],
+    "suppression": {"limit": 0.1, "style": "mask"},
+    "search": {"algorithm": "incognito"},
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    path = tmp_path_factory.mktemp("schema") / "clinic.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE visits AS SELECT i // 2 AS person, CAST(20 + (i * 7) % 41 AS INTEGER) AS age, "
+            "CAST(100 + i % 3 AS VARCHAR) AS zip, ['flu', 'cold', 'cancer'][(i // 5) % 3 + 1] AS diagnosis "
+            "FROM range(300) AS t(i)"
+        )
+    return connect(path)
+
+
+def validated(result: Result, **options: Any) -> dict[str, Any]:
+    data = result.to_dict(**options)
+    VALIDATOR.validate(data)
+    return data
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(result_schema())
+
+
+def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
+    spec = Spec.from_dict(SPEC)
+    assert validated(plan(engine, spec), all_minimal=True)["search"]["minimal"]
+    assert validated(anonymize(engine, spec))["verdict"] == "pass"
+    assert validated(check(engine, spec))["search"] is None
+    assert validated(check(engine, spec, "visits"))["rows"]["source"] == 300
+
+
+@pytest.mark.parametrize("algorithm", STRATEGIES)
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | None) -> None:
+    validated(
+        plan(engine, Spec.from_dict({**SPEC, "unit": unit, "search": {"algorithm": algorithm}})), all_minimal=True
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
+)
+def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> None:
+    privacy = [{"l_diversity": {"attribute": "diagnosis", "l": 2, **kind}}]
+    validated(plan(engine, Spec.from_dict({**SPEC, "privacy": privacy})))
+    validated(check(engine, Spec.from_dict({**SPEC, "privacy": privacy}), "visits"))
+
+
+def test_failures_follow_it(engine: Engine) -> None:
+    impossible = Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": {"k": 301}}]})
+    for result in (plan(engine, impossible), anonymize(engine, impossible)):
+        assert validated(result)["verdict"] == "fail"
+    nobody = Spec.from_dict({**SPEC, "source": {"query": "SELECT * FROM visits WHERE age < 0"}})
+    assert validated(plan(engine, nobody))["rows"]["source"] == 0
+
+
+def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
+    schema = result_schema()
+    data = plan(engine, Spec.from_dict(SPEC)).to_dict()
+    assert set(data) == set(schema["properties"]) == set(schema["required"])
+    assert set(data) == {field.name for field in fields(Result)} - {"sql", "manifest"}
+    assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
+    assert set(schema["properties"]["metrics"]["properties"]) == set(METRICS) == set(text.METRICS)
+    search = schema["properties"]["search"]["anyOf"][1]["properties"]
+    assert set(search["algorithm"]["enum"]) == set(STRATEGIES)
+
+
+def test_it_refuses_what_is_not_a_result(engine: Engine) -> None:
+    data = plan(engine, Spec.from_dict(SPEC)).to_dict()
+    for key in data:
+        broken = copy.deepcopy(data)
+        del broken[key]
+        assert not VALIDATOR.is_valid(broken)
+    for change in ({"verdict": "maybe"}, {"extra": 1}, {"rows": {}}, {"cost": {"statements": -1}}):
+        assert not VALIDATOR.is_valid({**data, **change})
+
+
+def test_it_is_in_the_package() -> None:
+    import kanon_sql
+
+    assert Path(kanon_sql.__file__).with_name("result.schema.json").is_file()
