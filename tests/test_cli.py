@@ -148,7 +148,9 @@ def test_anonymize_refuses_what_cannot_work_before_it_starts(clinic: Path) -> No
 def test_plan_shows_runners_up_and_all_minimal_nodes_and_writes_nothing(published: Any) -> None:
     directory, _ = published
     before = (directory / "clinic.duckdb").read_bytes()
-    result = run("plan", directory / "spec.yml", "-d", directory / "clinic.duckdb", "--all-minimal")
+    other = directory / "other.yml"
+    other.write_text(SPEC.replace("k: 5", "k: 12"))
+    result = run("plan", other, "-d", directory / "clinic.duckdb", "--all-minimal")
     assert result.exit_code == 0
     assert "Runners-up" in result.stdout
     assert "All k-minimal generalizations\n  levels in the order age, zip\n  [" in result.stdout
@@ -208,7 +210,8 @@ def test_demo_makes_what_it_promises(tmp_path: Path) -> None:
     jsonschema.validate(json.loads(result.stdout), result_schema())
     assert {"demo.duckdb", "demo.yml", "hierarchies"} <= {path.name for path in tmp_path.iterdir()}
     assert "SELECT" in result.stderr
-    assert run("check", tmp_path / "demo.yml", "-d", tmp_path / "demo.duckdb").exit_code == 0
+    (following,) = re.findall(r"^next: kanon-sql (.*)$", result.stderr, re.MULTILINE)
+    assert run(*shlex.split(following)).exit_code == 0
 
 
 def test_schema_prints_the_committed_schemas() -> None:
@@ -287,6 +290,22 @@ def test_clean_asks_at_a_terminal(littered: Path, answer: str, left: bool) -> No
     assert result.returncode == 0, result.stderr
     assert "drop 2 of them?" in result.stderr
     assert ("kanon_0123abcd_release" in tables(littered)) == left
+
+
+def test_ctrl_c_at_the_question_drops_nothing(littered: Path) -> None:
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "kanon_sql", "clean", "-d", str(littered)]
+    with subprocess.Popen(command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        seen = b""
+        while not seen.endswith(b"[y/N]: ") and (some := process.stderr.read(1)):
+            seen += some
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=30)
+    os.close(controller), os.close(terminal)
+    assert process.returncode == 130
+    assert b"interrupted" in rest
+    assert "kanon_0123abcd_release" in tables(littered)
 
 
 # --- doctor ----------------------------------------------------------------------------------
@@ -483,24 +502,40 @@ def test_ctrl_c_is_exit_code_130(clinic: Path, monkeypatch: pytest.MonkeyPatch, 
     assert said in refused(run("anonymize", "spec.yml", "-d", "clinic.duckdb"), 130)
 
 
-def test_ctrl_c_in_a_long_query_leaves_nothing_behind(clinic: Path) -> None:
+def long_query(directory: Path) -> None:
+    """A spec whose source takes minutes to read, all of it in DuckDB's worker threads."""
     query = (
         "SELECT CAST((i * 7919) % 1000003 AS INTEGER) AS age, '94110' AS zip, 'flu' AS diagnosis "
         "FROM range(9000000000) AS t(i)"
     )
     spec = SPEC.replace("source: visits", f'source: {{query: "{query}"}}').replace("identifiers: [name]\n", "")
-    (clinic / "spec.yml").write_text(spec)
-    command = [sys.executable, "-m", "kanon_sql", "anonymize", "spec.yml", "-d", "new.duckdb"]
+    (directory / "spec.yml").write_text(spec)
+
+
+@pytest.mark.parametrize("options", [(), ("--timeout", "100"), ("--threads", "1")])
+def test_ctrl_c_in_a_long_query_leaves_nothing_behind(clinic: Path, options: tuple[str, ...]) -> None:
+    long_query(clinic)
+    command = [sys.executable, "-m", "kanon_sql", "anonymize", "spec.yml", "-d", "new.duckdb", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 30
-    while not (clinic / "new.duckdb").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(2)
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=60)
-    assert (process.returncode, stdout) == (130, "")
+    try:
+        deadline = time.monotonic() + 30
+        while not (clinic / "new.duckdb").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1.5)
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert stderr == "error: interrupted; nothing was published\n"
+    assert (process.returncode, stdout) == (130, "")
     assert "visits_release" not in tables(clinic / "new.duckdb")
+
+
+def test_a_timeout_in_a_long_query_is_exit_code_3(clinic: Path) -> None:
+    long_query(clinic)
+    done = spawn("anonymize", "spec.yml", "-d", "new.duckdb", "--timeout", "2")
+    assert done.returncode == ExitCode.DATABASE
+    assert "the time limit of 2 s was reached" in done.stderr
 
 
 def fail_unexpectedly(_report: Any) -> None:

@@ -82,7 +82,7 @@ def spec_of(
 ) -> kanon_sql.Spec:
     """A spec over the extract; with `levels` its lattice is that one node."""
     quasi: dict[str, Any] = {name: {"file": str(FOLDER / f"hierarchy_{name}.csv")} for name in columns}
-    for name, level in zip(columns, levels or (), strict=bool(levels)) if levels else ():
+    for name, level in zip(columns, levels, strict=True) if levels else ():
         quasi[name] |= {"minimum_level": level, "maximum_level": level}
     attributes = [next(iter(item.values())).get("attribute") for item in requirements]
     return kanon_sql.Spec.from_dict(
@@ -113,7 +113,6 @@ OTHERS = [case for case in SWEEP if case.get("ldiv") != "entropy"]
 
 QUICK = {
     "kanon-adult9-loss-k10-0.05",
-    "kanon-adult9-height-k10-0.1",
     "kanon-adult9-precision-k10-0.0",
     "kanon-adult5-height-k2-0.0",
     "kanon-adult5-precision-k10-0.1",
@@ -128,7 +127,7 @@ QUICK = {
     "recursive-adult8occ-k5-loss-k5-l3-0.0",
     "recursive-adult8occ-nok-loss-l3-0.0",
     "tclose-adult8occ-k5-loss-k5-t0.2-0.0",
-    "tclose-adult8occ-k5-precision-k5-t0.2-0.05",
+    "tclose-adult8occ-k5-precision-k5-t0.2-0.0",
     "tclose-adult8occ-nok-height-t0.2-0.0",
 }
 """One case or more of every metric, label and kind of requirement, chosen for being quick."""
@@ -165,7 +164,11 @@ def test_the_optimum(engine: Engine, case: Case) -> None:
 
 
 WITH_MINIMAL = [case for case in OTHERS if "minimal_nodes" in case]
-QUICK_MINIMAL = {"kanon-adult9-height-k10-0.05", "kanon-adult5-height-k2-0.01", "distinct-adult5occ-k5-height-k5-l3-0.05"}
+QUICK_MINIMAL = {
+    "kanon-adult9-height-k10-0.05",
+    "kanon-adult5-height-k2-0.01",
+    "distinct-adult5occ-k5-height-k5-l3-0.05",
+}
 
 
 @pytest.mark.parametrize("case", marked(WITH_MINIMAL, QUICK_MINIMAL))
@@ -193,10 +196,11 @@ QUICK_ENTROPY = {
 
 
 class AtNode:
-    """The classes of one node in plain Python, and those that sit exactly at the threshold.
+    """The classes of one node in plain Python, judged with a tolerance and without.
 
-    A class of exactly l equally frequent values has entropy ln(l), and satisfies. In floating point it can come
-    out one bit below, and the tool that made the answers refuses it (int(n) / n three times for l = 3).
+    A class of l equally frequent values has entropy ln(l) and satisfies. In double precision ln(n) - sum(f ln f) / n
+    can come out one bit below: for l = 3 it does for counts 2, 2, 2 but not for 1, 1, 1. The tool that made the
+    answers compares without a tolerance and refuses the first and accepts the second.
     """
 
     def __init__(self, case: Case, node: Sequence[int]) -> None:
@@ -209,27 +213,24 @@ class AtNode:
         for index, row in enumerate(self.rows):
             cells = zip(columns, lookups, node, strict=True)
             members[tuple(lookup[row[name]][level] for name, lookup, level in cells)].append(index)
-        k, least = int(case.get("k", 1)), int(case["l"])
-        self.violating = self.exact = 0
-        self.kept: dict[tuple[str | None, ...], list[int]] = {}
+        k, threshold = int(case.get("k", 1)), math.log(int(case["l"]))
+        self.violating = self.one_bit_below = 0
         self.kept_by_strict_tool: dict[tuple[str | None, ...], list[int]] = {}
         for vector, indexes in members.items():
-            counts = Counter(self.rows[index][case["sensitive"]] for index in indexes)
-            measured = entropy_measure(counts.values())
-            at_threshold = len(counts) == least and len(set(counts.values())) == 1
-            assert at_threshold == math.isclose(measured, math.log(least), abs_tol=1e-9), "nothing else is that close"
-            if len(indexes) < k or (measured < math.log(least) and not at_threshold):
-                self.violating += len(indexes)
-                continue
-            self.kept[vector] = indexes
-            if at_threshold:
-                self.exact += len(indexes)
+            counts = Counter(self.rows[index][case["sensitive"]] for index in indexes).values()
+            size = len(indexes)
+            if size < k or entropy_measure(counts) < threshold - 1e-9:
+                self.violating += size
+            elif math.log(size) - sum(count * math.log(count) for count in counts) / size < threshold:
+                exact = math.prod(count**count for count in counts) * int(case["l"]) ** size == size**size
+                assert exact, "the entropy is exactly ln(l): n ** n == l ** n * product of f ** f"
+                self.one_bit_below += size
             else:
                 self.kept_by_strict_tool[vector] = indexes
 
     @property
     def suppressed_by_strict_tool(self) -> int:
-        return self.violating + self.exact
+        return self.violating + self.one_bit_below
 
     def metric_of_strict_tool(self, metric: str) -> float:
         if metric == "height":
@@ -247,7 +248,7 @@ def test_entropy_answers_differ_by_exactly_the_classes_at_the_threshold(engine: 
     metric, expected = metric_of(case), float(case["info_loss"])
     limit = math.floor(float(case["supp"]) * len(adult_rows(FOLDER)))
 
-    # At the other tool's optimum: the same classes, but for those at the threshold.
+    # At the other tool's optimum: the same classes, but for those one bit below the threshold.
     theirs = AtNode(case, case["optimum"])
     there = kanon_sql.plan(engine, sweep_spec(case, levels=case["optimum"]))
     assert there.rows["suppressed"] == theirs.violating
@@ -264,16 +265,16 @@ def test_entropy_answers_differ_by_exactly_the_classes_at_the_threshold(engine: 
     value = result.metrics[metric]
     assert value < expected or close(value, expected)
     if not close(value, expected):
-        assert ours.exact > 0
+        assert ours.one_bit_below > 0
         refused_there = ours.suppressed_by_strict_tool > limit
         assert refused_there or ours.metric_of_strict_tool(metric) >= expected - 1e-8
 
 
 def test_six_rows_are_at_the_threshold() -> None:
-    """The figure by hand: at this node the other tool suppresses six rows more, two classes of three."""
+    """The figure by hand: at this node the other tool suppresses six rows more, one class with counts 2, 2, 2."""
     (case,) = (case for case in ENTROPY if name_of(case) == "entropy-adult8occ-k5-loss-k5-l3-0.01")
     at = AtNode(case, case["optimum"])
-    assert (case["suppressed_rows"], at.violating, at.exact) == (247, 241, 6)
+    assert (case["suppressed_rows"], at.violating, at.one_bit_below) == (247, 241, 6)
 
 
 # --- fixed nodes -----------------------------------------------------------------------------
@@ -320,6 +321,7 @@ def is_known(case: Case) -> bool:
         and metric["class"] in {**MONOTONE, **SUPPRESSING}
         and metric["gs_factor"] == 0.5
         and not case["attribute_weights"]
+        and not case.get("uses_hierarchy_builder")
         and loss_as_here
     )
 
@@ -365,14 +367,28 @@ def losses_at(engine: Engine, case: Case, nodes: Sequence[Sequence[int]]) -> Ite
 def test_enough_fixed_cases_are_known() -> None:
     assert len(OPTIMA) >= 20
     assert len(FIXED) >= 8
-    assert {case["metric"]["class"] for case in (*OPTIMA, *FIXED)} == {*MONOTONE, *SUPPRESSING}
+    # Loss is left to the sweep: the published cases aggregate it by rank, or use hierarchies built in code.
+    assert {case["metric"]["class"] for case in (*OPTIMA, *FIXED)} == {*MONOTONE, *SUPPRESSING} - {"MetricMDNMLoss"}
 
 
-@pytest.mark.parametrize("case", OPTIMA, ids=case_id)
+def one_of_each(cases: Sequence[Case]) -> list[Any]:
+    """One quick case per kind of requirement, metric and suppression; the rest are slow."""
+    seen: set[tuple[str, str, bool]] = set()
+    marked_cases = []
+    for case in cases:
+        models = "+".join(sorted(criterion["model"] for criterion in case["criteria"]))
+        kind = (models, case["metric"]["class"], case["suppression_limit"] > 0)
+        marked_cases.append(pytest.param(case, id=case_id(case), marks=[pytest.mark.slow] if kind in seen else []))
+        seen.add(kind)
+    return marked_cases
+
+
+@pytest.mark.parametrize("case", one_of_each(OPTIMA))
 def test_the_loss_at_a_published_optimum(engine: Engine, case: Case) -> None:
     if case["expected_levels"] is None:
-        result = kanon_sql.plan(engine, case_spec(case, "height", None))
-        assert result.node is None
+        columns = [name for name in COLUMNS if name != case["excluded_or_sensitive_attribute"]]
+        tops = [len(next(iter(adult_hierarchy(FOLDER, name).values()))) - 1 for name in columns]
+        assert kanon_sql.plan(engine, case_spec(case, "height", tops)).node is None, "not even the highest node"
         return
     with losses_at(engine, case, [case["expected_levels"]]) as [(satisfied, value, _)]:
         assert satisfied

@@ -170,7 +170,7 @@ def test_incognito_walk(database: Database, rows: Any, hierarchies: Any, walk: A
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_incognito_released(database: Database, algorithm: str) -> None:
-    """LeFevre's patients, height as the metric: of the minimal nodes, the two of height 2 are <B1,S1,Z0> and ..."""
+    """Of the minimal nodes of LeFevre's patients, the lowest one is <B1,S1,Z0>."""
     spec = spec_of(
         database, lit.PATIENTS, lit.PATIENTS_HIERARCHIES, K2, search={"algorithm": algorithm, "metric": "height"}
     )
@@ -238,9 +238,7 @@ def test_recursive_ratio(database: Database, case: lit.Recursive) -> None:
 
 
 @pytest.mark.parametrize(("counts", "parameters", "ok"), [*lit.RECURSIVE_VERDICTS, lit.RECURSIVE_BOUNDARY])
-def test_recursive_verdict(
-    database: Database, counts: tuple[int, ...], parameters: dict[str, float], ok: bool
-) -> None:
+def test_recursive_verdict(database: Database, counts: tuple[int, ...], parameters: dict[str, float], ok: bool) -> None:
     for order in (counts, counts[::-1]):
         privacy = [{"l_diversity": {"attribute": "s", "kind": "recursive", **parameters}}]
         assert counted(database, order, privacy).passed is ok
@@ -261,7 +259,8 @@ def test_equal_distance(database: Database, case: lit.Distance) -> None:
     rows = [{"q": "class", "s": value} for value in Counter(case.of_class).elements()]
     rows += [{"q": "others", "s": value} for value in left.elements()]
     for t in (float(case.t), lit.T_CLOSENESS_IGNORED_THRESHOLD):
-        spec = spec_of(database, rows, {"q": lit.flat("class", "others")}, [{"t_closeness": {"attribute": "s", "t": t}}], ["s"])
+        privacy = [{"t_closeness": {"attribute": "s", "t": t}}]
+        spec = spec_of(database, rows, {"q": lit.flat("class", "others")}, privacy, ["s"])
         database.connection.execute("CREATE OR REPLACE TABLE one_class AS SELECT * FROM people WHERE q = 'class'")
         result = kanon_sql.check(database.engine, spec, "one_class")
         assert result.achieved["t_closeness(s)"]["t"] == pytest.approx(float(case.t), abs=1e-12)

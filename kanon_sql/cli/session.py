@@ -5,17 +5,15 @@ Everything here writes to standard error; standard output belongs to the result.
 
 from __future__ import annotations
 
-import signal
-import threading
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import typer
 
+from kanon_sql.cli.interrupts import interrupts
 from kanon_sql.errors import ExitCode, HierarchyError, KanonError, SpecError
 
 if TYPE_CHECKING:
@@ -46,7 +44,6 @@ class Session:
         self.quiet = quiet
         self.verbose = verbose
         self.stage: str | None = None
-        self.interrupted = False
         self.console: Console = Console(stderr=True, markup=False, highlight=False, emoji=False)
         self.engine: Engine | None = None
         self._status: Status | None = None
@@ -63,6 +60,11 @@ class Session:
 
         self.engine = connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)
         return self.engine
+
+    def cancel(self) -> None:
+        """Stop the running statement; called from another thread."""
+        if self.engine is not None:
+            self.engine.cancel()
 
     # --- What happens meanwhile ---
 
@@ -147,23 +149,23 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
         typer.Exit: with the exit code of what happened.
     """
     run = Session(quiet=quiet, verbose=verbose)
-    with _interrupts(run):
+    with interrupts(run.cancel) as ctrl_c:
         try:
             try:
                 yield run
             finally:
                 run.close()
-        except (typer.Exit, typer.Abort, BrokenPipeError):
+        except (typer.Exit, BrokenPipeError):
             raise
         except BaseException as error:
             # Drivers turn Ctrl-C into errors of their own, so what was pressed decides.
-            if run.interrupted or isinstance(error, KeyboardInterrupt):
+            if ctrl_c.pressed or isinstance(error, KeyboardInterrupt):
                 run.error(_interrupted(run))
                 raise typer.Exit(INTERRUPTED) from None
             if isinstance(error, KanonError):
                 run.error(_message(error, spec))
                 raise typer.Exit(int(error.exit_code)) from None
-            if not isinstance(error, Exception):
+            if isinstance(error, typer.Abort) or not isinstance(error, Exception):
                 raise
             name = type(error).__name__
             hint = "please report it; run with --verbose for the traceback"
@@ -185,21 +187,3 @@ def _interrupted(run: Session) -> str:
     if run.stage == PUBLISHING:
         return "interrupted while publishing; run check to see which release stands"
     return "interrupted; nothing was published"
-
-
-@contextmanager
-def _interrupts(run: Session) -> Iterator[None]:
-    """Remember that Ctrl-C was pressed, whatever exception a driver makes of it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def pressed(_signal: int, _frame: FrameType | None) -> None:
-        run.interrupted = True
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, pressed)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

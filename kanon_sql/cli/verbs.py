@@ -7,6 +7,7 @@ it, so that ``--help`` and ``--version`` answer at once.
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -107,7 +108,8 @@ def demo(
             for sql in result.sql:
                 run.statement(sql)
         _print_result(run, result, output)
-        run.message(f"\nnext: kanon-sql check {spec_path} -d {spec_path.parent / 'demo.duckdb'}")
+        following = ["kanon-sql", "plan", str(spec_path), "-d", str(spec_path.parent / "demo.duckdb")]
+        run.message(f"\nnext: {shlex.join(following)}")
         _exit(result.passed)
 
 

@@ -62,9 +62,11 @@ def check(
             columns = {column.name: column for column in engine.columns(relation)}
             _need_columns(spec, models, unit, columns, shown)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
+            # Through the slot, so that a scan of the source is counted as one.
+            is_counted = spec.source.table is not None and _folded(spec.source.table) == _folded(parts)
             examination = examine(
                 workspace,
-                Relation(parts),
+                source_relation() if is_counted else Relation(parts),
                 columns,
                 list(spec.quasi_identifiers),
                 models,
@@ -149,7 +151,11 @@ def _references(
 
 def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
     shorter = min(len(one), len(other))
-    return [part.lower() for part in one[-shorter:]] == [part.lower() for part in other[-shorter:]]
+    return _folded(one[-shorter:]) == _folded(other[-shorter:])
+
+
+def _folded(parts: tuple[str, ...]) -> list[str]:
+    return [part.lower() for part in parts]
 
 
 def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:

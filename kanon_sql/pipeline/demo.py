@@ -341,7 +341,7 @@ keep: [charge]
 privacy:
   - k_anonymity: {{k: 5}}                                             # at least 5 patients look alike
   - l_diversity: {{attribute: diagnosis, l: 3, kind: distinct}}       # with at least 3 diagnoses
-  - t_closeness: {{attribute: diagnosis, t: 0.7}}                     # and not too unlike all patients together
+  - t_closeness: {{attribute: diagnosis, t: 0.75}}                    # and not too unlike all patients together
 
 # At most this share of the visits may be left out.
 suppression: {{limit: 0.05}}

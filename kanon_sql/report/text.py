@@ -189,7 +189,7 @@ def _levels(node: Mapping[str, int]) -> RenderableType:
 
 
 def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
-    table = columns([("asked", False), ("achieved", False), ("violating classes", True), ("violating rows", True)])
+    table = columns([("asked", False), ("achieved", False), ("violating classes", True), ("rows", True)])
     for item in achieved.values():
         classes, rows = int(item["violating_classes"]), int(item["violating_rows"])
         style = "red" if classes else ""
@@ -248,7 +248,7 @@ def _minimal(search: SearchSummary, names: Sequence[str]) -> RenderableType:
 def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:
     """Levels are in the order of the table of levels, which names them."""
     other = [name for name in runners_up[0] if name not in ("node", "suppressed", "classes")]
-    heads = [("levels", False), *((name.replace("_", " "), True) for name in other)]
+    heads = [("levels, in the order above", False), *((name.replace("_", " "), True) for name in other)]
     table = columns([*heads, ("suppressed rows", True), ("classes", True)])
     for item in runners_up:
         table.add_row(

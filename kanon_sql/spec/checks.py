@@ -14,7 +14,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ModelWrapValidatorHandler, WrapValidator, model_validator
+from pydantic import BaseModel, ConfigDict, WrapValidator, model_validator
+from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 __all__ = [

@@ -1,0 +1,305 @@
+"""What a run costs, exactly: scans of the source, statements, and what reaches the client.
+
+Counted by the meter, and counted again here: the scans in DuckDB's own query plans, the rows at `fetch`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Engine, Meter, Row
+from kanon_sql.quality import METRICS
+from kanon_sql.sql.statement import Statement
+
+ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
+PERSON = "Wilhelmina Q. Planted"
+K = {"k_anonymity": {"k": 5}}
+L = {"l_diversity": {"attribute": "diagnosis", "l": 2}}
+T = {"t_closeness": {"attribute": "diagnosis", "t": 0.6}}
+
+
+def visits(connection: duckdb.DuckDBPyConnection, copies: int = 1, *, same_vectors: bool = True) -> None:
+    """A table of 1,000 rows; or of `copies` times as many: every row repeated, or a row for every new zip."""
+    distinct = 1000 if same_vectors else 1000 * copies
+    connection.execute(
+        f"""
+        CREATE OR REPLACE TABLE visits AS
+        SELECT '{PERSON} ' || i AS name, i AS ssn, i % 250 AS patient_id, CAST(20 + (i * 7) % 50 AS INTEGER) AS age,
+               lpad(CAST(i % {distinct // 25} AS VARCHAR), 5, '9') AS zip, CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex,
+               'diagnosis ' || ((i * 11) % 7) AS diagnosis, i / 3 AS charge
+        FROM (SELECT j % {distinct} AS i FROM range({1000 * copies}) AS t(j))
+        """
+    )
+
+
+def spec(*requirements: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "visits",
+            "release": "visits_release",
+            "identifiers": ["name", "ssn"],
+            "quasi_identifiers": {"age": {"intervals": [5, 10]}, "zip": {"prefix": [4, 3]}, "sex": None},
+            "sensitive": ["diagnosis"],
+            "keep": ["charge"],
+            "privacy": list(requirements),
+            "suppression": {"limit": 0.1},
+            **changes,
+        }
+    )
+
+
+class Watch:
+    """Everything that an engine executed and fetched, seen from outside."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self.connection = connection
+        self.statements: list[Statement] = []
+        self.rows: list[Row] = []
+        self.planned_scans = 0
+
+    @property
+    def names(self) -> Counter[str]:
+        return Counter(statement.name for statement in self.statements)
+
+    def plan(self, statement: Statement, source: str = "visits") -> None:
+        """Count the scans of the source table in the plan of a statement that is about to run."""
+        if not statement.sql.lstrip("( \n").upper().startswith(("SELECT", "CREATE TEMPORARY TABLE", "CREATE TABLE")):
+            return
+        if "SELECT" not in statement.sql.upper():
+            return
+        (plan,) = self.connection.execute(f"EXPLAIN (FORMAT json) {statement.sql}").fetchall()
+        self.planned_scans += scans_in(json.loads(plan[1]), source)
+
+
+def scans_in(plan: Any, source: str) -> int:
+    if isinstance(plan, list):
+        return sum(scans_in(item, source) for item in plan)
+    here = plan.get("extra_info", {}).get("Table", "").rpartition(".")[2] == source
+    return here + scans_in(plan.get("children", []), source)
+
+
+@contextmanager
+def watched(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Engine, Watch]]:
+    """An engine whose every statement and every fetched row is noted."""
+    watch = Watch(connection)
+    engine = kanon_sql.connect(connection)
+    count, count_rows = Meter.count, Meter.count_rows
+    execute, fetch = type(engine).execute, type(engine).fetch
+
+    def noted(meter: Meter, statement: Statement) -> None:
+        watch.statements.append(statement)
+        count(meter, statement)
+
+    def noted_rows(meter: Meter, rows: list[Row]) -> None:
+        watch.rows += rows
+        count_rows(meter, rows)
+
+    def planned(self: Any, statement: Statement) -> None:
+        watch.plan(statement)
+        execute(self, statement)
+
+    def fetched(self: Any, statement: Statement, limit: int) -> list[Row]:
+        watch.plan(statement)
+        return fetch(self, statement, limit)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Meter, "count", noted)
+        patch.setattr(Meter, "count_rows", noted_rows)
+        patch.setattr(type(engine), "execute", planned)
+        patch.setattr(type(engine), "fetch", fetched)
+        yield engine, watch
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect(config={"threads": 2}) as opened:
+        visits(opened)
+        yield opened
+
+
+# --- scans ---------------------------------------------------------------------------------
+
+CASES = {
+    "rows": spec(K),
+    "sensitive": spec(K, L, T),
+    "sensitive only": spec(L),
+    "persons": spec(K, L, unit="patient_id"),
+    "mask": spec(K, T, suppression={"limit": 0.2, "style": "mask"}),
+    "mask persons": spec(K, L, unit="patient_id", suppression={"limit": 0.2, "style": "mask"}),
+    "nulls": spec(K, nulls="suppress"),
+    "two attributes": spec(K, L, {"l_diversity": {"attribute": "sex2", "l": 1}}, sensitive=["diagnosis", "sex2"]),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("verb", ["plan", "anonymize"])
+def test_the_source_is_read_once_or_twice(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, case: str, verb: str
+) -> None:
+    connection.execute("ALTER TABLE visits ADD COLUMN sex2 VARCHAR DEFAULT 'x'")
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = (kanon_sql.plan if verb == "plan" else kanon_sql.anonymize)(engine, CASES[case])
+    assert result.passed
+    expected = 1 if verb == "plan" else 2
+    assert result.cost.source_scans == expected
+    assert watch.planned_scans == expected, "what DuckDB itself plans to scan"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_search_reads_the_source(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.anonymize(engine, spec(K, L, search={"algorithm": algorithm}))
+    assert result.cost.source_scans == watch.planned_scans == 2
+
+
+def test_a_failing_search_reads_the_source_once(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.anonymize(engine, spec({"k_anonymity": {"k": 2000}}))
+    assert not result.passed
+    assert result.cost.source_scans == watch.planned_scans == 1
+
+
+@pytest.mark.parametrize(
+    ("source", "requirements", "scans"),
+    [(True, [K], 1), (True, [K, L], 1), (True, [K, T], 2), (False, [K, L], 0), (False, [K, T], 1)],
+)
+def test_check_reads_the_source_when_it_must(
+    connection: duckdb.DuckDBPyConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    source: bool,
+    requirements: list[dict[str, Any]],
+    scans: int,
+) -> None:
+    """Once to group it when it is the table to check, once for t-closeness's original distribution."""
+    connection.execute("CREATE TABLE copy AS SELECT age, zip, sex, diagnosis FROM visits")
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.check(engine, spec(*requirements), "visits" if source else "copy")
+    assert result.cost.source_scans == watch.planned_scans == scans
+    assert result.cost.statements <= 4
+
+
+# --- statements ------------------------------------------------------------------------------
+
+
+def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched(connection, monkeypatch) as (engine, watch):
+        for count in (1, 2, 3):
+            columns = dict(list({"age": {"intervals": [5, 10]}, "zip": {"prefix": [4]}, "sex": None}.items())[:count])
+            for requirements, attributes in (([K], 0), ([K, L, T], 1)):
+                watch.statements.clear()
+                name = f"release_{count}_{attributes}"
+                result = kanon_sql.anonymize(engine, spec(*requirements, quasi_identifiers=columns, release=name))
+                names = watch.names
+                search = names["evaluate/node"] - len(METRICS)
+                others = {name: number for name, number in names.items() if not name.startswith("evaluate/")}
+                # One lookup per quasi-identifier, two tables per sensitive attribute, the base frequency set.
+                tables = count + 2 * attributes + 1
+                assert others.pop("scratch/drop") == tables + 3, "the raw set, the old release, the renamed scratch"
+                assert others.pop("hierarchy/lookup_rules") == count
+                assert others.pop("frequency/encode") == 1 + attributes
+                assert others.pop("frequency/sensitive", 0) == attributes
+                assert others.pop("exists") <= 2
+                assert others.pop("transaction") == others.pop("columns") == 2
+                assert set(others.values()) == {1}, others
+                assert result.search is not None
+                assert search <= result.search.nodes_evaluated
+                assert result.cost.statements == len(watch.statements)
+
+
+def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.plan(engine, spec(K, search={"algorithm": "exhaustive"}))
+    assert result.search is not None
+    assert result.search.nodes_evaluated == result.search.nodes_total == 4 * 4 * 2
+    assert watch.names["evaluate/node"] == 1 + len(METRICS), "the whole lattice at once, then the chosen node"
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("same_vectors", [True, False])
+def test_a_table_ten_times_larger_costs_the_same(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str, same_vectors: bool
+) -> None:
+    """Statements, rows and bytes do not grow; a count may have a digit more. k grows too, for the same question."""
+    runs = []
+    for copies in (1, 10):
+        question = spec({"k_anonymity": {"k": 5 * copies}}, L, T, search={"algorithm": algorithm})
+        visits(connection, copies, same_vectors=same_vectors)
+        with watched(connection, monkeypatch) as (engine, watch):
+            result = kanon_sql.anonymize(engine, question)
+        assert result.passed
+        runs.append((result, watch))
+        connection.execute("DROP TABLE visits_release")
+        connection.execute("DROP TABLE kanon_sql_manifest")
+    (small, small_watch), (large, large_watch) = runs
+    assert large.rows["source"] == 10 * small.rows["source"]
+    assert large.cost.source_scans == small.cost.source_scans == 2
+    if same_vectors:
+        assert large_watch.names == small_watch.names
+        assert large.cost.rows_fetched == small.cost.rows_fetched
+        cells = sum(len(row) for row in small_watch.rows)
+        assert large.cost.bytes_fetched <= small.cost.bytes_fetched + 2 * cells
+    else:
+        # Other vectors may lead the search another way, but never past the lattice.
+        assert small.search is not None
+        bound = small.search.nodes_total
+        for result, watch in runs:
+            assert watch.names["evaluate/node"] <= bound + len(METRICS)
+            assert result.cost.rows_fetched <= 3 * bound + 60
+            assert result.cost.bytes_fetched <= 200 * result.cost.rows_fetched
+
+
+# --- egress ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_no_source_row_is_fetched(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str
+) -> None:
+    """Planted values reach neither the rows that are fetched, nor the statements, nor the result."""
+    connection.execute("UPDATE visits SET diagnosis = 'planted disease', zip = 'wxyz7' WHERE ssn < 20")
+    connection.execute("UPDATE visits SET age = 918273645 WHERE ssn = 1")
+    with watched(connection, monkeypatch) as (engine, watch):
+        question = spec(K, L, T, search={"algorithm": algorithm}, unit="patient_id")
+        results = [kanon_sql.plan(engine, question), kanon_sql.anonymize(engine, question)]
+        results.append(kanon_sql.check(engine, question, count_rows=True))
+    planted = ("Planted", "planted", "wxyz7", "918273645")
+    seen = [str(cell) for row in watch.rows for cell in row]
+    seen += [statement.sql for statement in watch.statements]
+    seen += [json.dumps(result.to_dict(all_minimal=True)) + repr(result.manifest) for result in results]
+    seen += [sql for result in results for sql in result.sql]
+    assert not [text for text in seen if any(value in text for value in planted)]
+    assert results[1].passed
+    assert sum(result.cost.rows_fetched for result in results) == len(watch.rows)
+    assert all(
+        isinstance(cell, int | float | str | type(None)) or cell.as_tuple() for row in watch.rows for cell in row
+    )
+
+
+def test_the_meter_counts_what_was_fetched(
+    connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watched(connection, monkeypatch) as (engine, watch):
+        result = kanon_sql.anonymize(engine, spec(K, L))
+    assert result.cost.statements == len(watch.statements) == len(result.sql)
+    assert result.cost.rows_fetched == len(watch.rows)
+    assert result.cost.bytes_fetched == sum(len(str(cell).encode()) for row in watch.rows for cell in row)
+
+
+def test_runs_are_counted_apart(connection: duckdb.DuckDBPyConnection) -> None:
+    engine = kanon_sql.connect(connection)
+    first, second = (kanon_sql.plan(engine, spec(K)).cost for _ in range(2))
+    assert (first.statements, first.rows_fetched) == (second.statements, second.rows_fetched)
+    assert engine.meter.statements == 0
