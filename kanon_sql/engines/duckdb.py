@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -189,14 +189,29 @@ class DuckDBEngine:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside happens, or nothing does."""
+        """Everything inside happens, or nothing does.
+
+        Raises:
+            UnsupportedError: a transaction is open already; it is left as it is.
+        """
+        self._refuse_open_transaction()
         self.execute(Statement("transaction", "BEGIN TRANSACTION"))
         try:
             yield
+            self.execute(Statement("transaction", "COMMIT"))
         except BaseException:
-            self.execute(Statement("transaction", "ROLLBACK"))
+            # A COMMIT that failed has rolled back by itself.
+            with self.without_deadline(), suppress(DatabaseError):
+                self.execute(Statement("transaction", "ROLLBACK"))
             raise
-        self.execute(Statement("transaction", "COMMIT"))
+
+    def _refuse_open_transaction(self) -> None:
+        """BEGIN inside the user's transaction would not only fail but also abort it."""
+        query = Statement("transaction", "SELECT txid_current()")
+        if self.fetch(query, limit=1) == self.fetch(query, limit=1):
+            raise UnsupportedError(
+                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
+            )
 
     def cancel(self) -> None:
         """Stop the running statement."""

@@ -46,7 +46,8 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with open_workspace(engine, source_of(engine, spec)) as workspace:
+        # Publishing takes a transaction of its own: whether there can be one is known before the search.
+        with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
             refuse_foreign_release(workspace, spec.release)
         with searched(engine, spec, report) as found:
             node, evaluator = found.node, found.evaluator
