@@ -8,7 +8,7 @@ validated and joined by text. Only counts come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from decimal import Decimal
 
 from kanon_sql.engines.base import Column
@@ -39,9 +39,9 @@ _NUMERIC = ("integer", "decimal", "float")
 _YEARS = {"decade": 10, "century": 100}
 
 
-@dataclass(frozen=True)
-class Lookup:
-    """The lookup table of one quasi-identifier.
+@dataclass(frozen=True, kw_only=True)
+class LookupTable:
+    """Where the lookup table of one quasi-identifier is.
 
     Attributes:
         index: its position among the quasi-identifiers.
@@ -50,9 +50,6 @@ class Lookup:
         table: the lookup table: ``value``, and ``l<level>``, ``c<level>``, ``s<level>``.
         height: the top level; the top has a label and needs no code.
         top: the top's label.
-        domain_rows: values of the domain (rows of the hierarchy).
-        unused: hierarchy rows that no row of the data uses; None for rules.
-        null_rows: rows of the source that have NULL here.
         quasi_identifier: level limits and weight, from the spec.
     """
 
@@ -62,9 +59,6 @@ class Lookup:
     table: Relation
     height: int
     top: str
-    domain_rows: int
-    unused: int | None
-    null_rows: int
     quasi_identifier: QuasiIdentifier
 
     @property
@@ -73,21 +67,27 @@ class Lookup:
         return range(self.height)
 
 
-@dataclass(frozen=True)
-class _Built:
-    index: int
-    name: str
-    column: str
-    table: Relation
-    height: int
-    top: str
+@dataclass(frozen=True, kw_only=True)
+class Lookup(LookupTable):
+    """A lookup table that was found to cover the data.
+
+    Attributes:
+        domain_rows: values of the domain (rows of the hierarchy).
+        unused: hierarchy rows that no row of the data uses; None for rules.
+        null_rows: rows of the source that have NULL here.
+    """
+
+    domain_rows: int
+    unused: int | None
+    null_rows: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Built(LookupTable):
+    """A lookup table that was just built: the hierarchy's own rows, and where its labels must nest."""
+
     hierarchy_rows: int | None
     nested_in: Relation
-    quasi_identifier: QuasiIdentifier
-
-    @property
-    def levels(self) -> range:
-        return range(self.height)
 
 
 def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation) -> list[Lookup]:
@@ -204,7 +204,17 @@ def _from_rule(
         height=len(labels),
         top=TOP,
     )
-    return _Built(index, column.name, raw_column, table, len(labels), TOP, None, table, quasi_identifier)
+    return _Built(
+        index=index,
+        name=column.name,
+        column=raw_column,
+        table=table,
+        height=len(labels),
+        top=TOP,
+        quasi_identifier=quasi_identifier,
+        hierarchy_rows=None,
+        nested_in=table,
+    )
 
 
 def _from_rows(
@@ -234,7 +244,17 @@ def _from_rows(
         height=levels - 1,
         top=top,
     )
-    return _Built(index, name, raw_column, table, levels - 1, top, rows, domain, quasi_identifier)
+    return _Built(
+        index=index,
+        name=name,
+        column=raw_column,
+        table=table,
+        height=levels - 1,
+        top=top,
+        quasi_identifier=quasi_identifier,
+        hierarchy_rows=rows,
+        nested_in=domain,
+    )
 
 
 def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, name: str, domain: Relation) -> tuple[int, str, int]:
@@ -322,16 +342,10 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
         domain = used if item.hierarchy_rows is None else item.hierarchy_rows
         lookups.append(
             Lookup(
-                index=item.index,
-                name=item.name,
-                column=item.column,
-                table=item.table,
-                height=item.height,
-                top=item.top,
+                **{field.name: getattr(item, field.name) for field in fields(LookupTable)},
                 domain_rows=max(1, domain + (null_values if spec.nulls == "value" else 0)),
                 unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
                 null_rows=null_rows,
-                quasi_identifier=item.quasi_identifier,
             )
         )
     if problems:
