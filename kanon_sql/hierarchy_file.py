@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 
 from kanon_sql.errors import HierarchyError, Problem
@@ -28,12 +29,13 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     """
     name = str(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise HierarchyError([Problem(f"cannot read the hierarchy file ({error.strerror})", name)]) from None
     except UnicodeDecodeError:
         raise HierarchyError([Problem("the hierarchy file is not UTF-8", name)]) from None
-    reader = csv.reader(text.splitlines(keepends=True), delimiter=";", strict=True)
+    # Only \n, \r and \r\n end a line, and those inside quotes are part of the value, as they are.
+    reader = csv.reader(StringIO(text, newline=""), delimiter=";", strict=True)
     rows: list[tuple[str, ...]] = []
     lines: list[int] = []
     try:

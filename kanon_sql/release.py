@@ -175,15 +175,16 @@ def _write(
     if staged:
         staged_columns = _columns_of(workspace, first)
         if masks:
+            # All rows: the masked ones share a class with those that are released at the top.
             examined = examine(
                 workspace, first, staged_columns, list(spec.quasi_identifiers), models,
-                _references(sets), None if spec.unit is None else unit, mark=(mark, 1),
+                _references(sets), None if spec.unit is None else unit,
             )  # fmt: skip
             keep_masked = examined.passed
             if not keep_masked:
                 note = (
                     f"the {suppressed_rows} suppressed rows were dropped, not masked: "
-                    "as a class of their own they would violate the requirement"
+                    "with every quasi-identifier masked they would violate the requirement"
                 )
         workspace.execute(
             "release/copy",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import json
 import random
@@ -12,6 +13,7 @@ from contextlib import closing
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -275,7 +277,7 @@ def test_pitfall_06_no_row_vanishes(database: Database, style: str, nulls: str, 
         assert rows["released"] == 0
         return
     assert len(database.rows("people_release")) == rows["released"] + rows.get("masked", 0)
-    assert f"{rows['suppressed']} rows were suppressed" in result.message
+    assert f"{rows['suppressed']} row" in result.message
     assert rows["suppressed"] <= (limit if isinstance(limit, int) else int(limit * 9))
     assert rows["suppressed"] >= (2 if nulls == "suppress" else 0)
 
@@ -745,3 +747,32 @@ def test_pitfall_25_masked_rows_are_held_to_the_requirement_too(database: Databa
     assert Counter(database.rows("people_release")) == {("b",): 4}
     assert "masked" not in result.rows
     assert any("dropped, not masked" in note for note in result.notes)
+
+
+def test_pitfall_25_masked_rows_join_the_rows_that_are_released_at_the_top(database: Database) -> None:
+    """Masked for a NULL, they are one class with rows at the top: judged together, as they are written."""
+    rows = [(None, "x", "p1"), (None, "y", "p2"), ("a", "y", "p1"), ("a", "x", "p2")]
+    database.table("people", ["q", "s", "person"], rows)
+    spec = spec_of(
+        {"q": {"minimum_level": 1}},
+        [k(2), l(2)],
+        sensitive=["s"],
+        unit="person",
+        nulls="suppress",
+        suppression={"limit": 2, "style": "mask"},
+    )
+    result = kanon_sql.anonymize(database.engine, spec)  # together everybody has x, and everybody has y
+    assert Counter(database.rows("people_release")) == {("*", "y"): 1, ("*", "x"): 1}
+    assert any("dropped, not masked" in note for note in result.notes)
+    database.table("people", ["q", "s", "person"], [(None, "x", "p1"), ("a", "y", "p2"), ("a", "x", "p3")])
+    result = kanon_sql.anonymize(database.engine, spec)
+    assert (result.rows["masked"], result.achieved["k_anonymity"]["k"]) == (1, 3)
+
+
+def test_pitfall_18_a_hierarchy_file_is_read_to_the_letter(database: Database, tmp_path: Path) -> None:
+    """Characters that Python takes for ends of lines are part of a value."""
+    values = ["a\u0085b", "c\u2028d", "e\x0bf", "g\x1ch", "i\nj", "k\r\nl", "m\rn", "o;p", 'q"r', " s ", ""]
+    with (tmp_path / "q.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([value, f"group {n % 2}", "*"] for n, value in enumerate(values))
+    for value, label in labelled(database, "VARCHAR", values, {"file": str(tmp_path / "q.csv")}, 1):
+        assert label == f"group {values.index(value) % 2}"

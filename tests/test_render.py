@@ -145,3 +145,56 @@ def test_what_cannot_be_rendered_is_refused_with_the_reason() -> None:
     file = kanon_sql.Spec.from_dict({**SPEC, "source": {"file": "visits.parquet"}})
     with pytest.raises(UnsupportedError, match="postgres cannot read the source file"):
         kanon_sql.render(file, "postgres")
+
+
+# --- the parts of a script -----------------------------------------------------------------------
+
+HOSTILE = ["Select", "marital-status", 'a"b', "x; drop table y", "n" * 60, "größe", "two words", "q0", "value", "unit"]
+
+
+def hostile_spec(name: str) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": [name],
+            "release": [f"{name}_r"],
+            "quasi_identifiers": {name: {"prefix": [3]}, "q1": None},
+            "privacy": [{"k_anonymity": 2}],
+        }
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_stay_names(name: str) -> None:
+    spec = hostile_spec(name)
+    for dialect in ("duckdb", "postgres"):
+        statements = kanon_sql.render(spec, dialect).sql
+        assert all(len(sqlglot.parse(statement, read=dialect)) == 1 for statement in statements)
+        assert any("FROM " + '"' + name.replace('"', '""') + '"' in statement for statement in statements)
+    with duckdb.connect() as connection:
+        quoted = '"' + name.replace('"', '""') + '"'
+        values = ["aa1", "aa2", "bb1", "bb2"]
+        connection.execute(f"CREATE TABLE {quoted} AS SELECT unnest({values}) AS {quoted}, 'z' AS q1")
+        for statement in kanon_sql.render(spec, "duckdb", {name: 0, "q1": 1}).sql:
+            connection.execute(statement)
+        released = '"' + name.replace('"', '""') + '_r"'
+        assert len(connection.execute(f"SELECT * FROM {released}").fetchall()) == 0, "every class has one row"
+
+
+def test_the_text_runs_as_one_script_and_leaves_no_scratch(database: duckdb.DuckDBPyConnection) -> None:
+    spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": 2}]})
+    rendered = kanon_sql.render(spec, "duckdb", {"age": 4, "zip": 3, "born": 6, "Select": 2})
+    database.execute(rendered.text)
+    assert sum(released(database).values()) == database.execute("SELECT COUNT(*) FROM visits").fetchall()[0][0]
+    found = database.execute("SELECT table_name FROM duckdb_tables() ORDER BY 1").fetchall()
+    assert [name for (name,) in found] == ["kanon_sql_manifest", "kanon_sql_scratch", "visits", "visits_release"]
+    assert database.execute("SELECT COUNT(*) FROM kanon_sql_scratch").fetchall() == [(0,)]
+
+
+def test_the_same_spec_gives_the_same_script() -> None:
+    spec = kanon_sql.Spec.from_dict(SPEC)
+    assert kanon_sql.render(spec).sql == kanon_sql.render(spec).sql
+    stages = kanon_sql.render(spec).to_dict()
+    assert sum(map(len, stages.values())) == len(kanon_sql.render(spec).sql)
+    unpublished = kanon_sql.render(kanon_sql.Spec.from_dict({**SPEC, "release": None})).to_dict()
+    assert not {"release", "manifest"} & set(unpublished), "without a release nothing is written"

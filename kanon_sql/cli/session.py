@@ -92,11 +92,9 @@ class Session:
     def log(self) -> None:
         """With ``--verbose``: write the statements that ran since the last call."""
         if self.verbose and self._meter is not None:
-            from kanon_sql.sql.statement import redact
-
             for statement in self._meter.log[self._written :]:
                 self._written += 1
-                self.statement(redact(statement.sql), statement.name)
+                self.statement(statement.redacted, statement.name)
 
     def statement(self, sql: str, name: str | None = None) -> None:
         """Write one statement whose values are redacted already."""

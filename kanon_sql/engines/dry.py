@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Meter, Row
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.text import literal
 
@@ -93,7 +94,7 @@ class DryEngine:
         if table is not None:
             return ".".join(exp.to_identifier(part, quoted=True).sql(self.capabilities.dialect) for part in table)
         if query is not None:
-            return f"(\n{query.strip().rstrip(';')}\n)"
+            return f"(\n{single_query(query, self.capabilities.dialect)}\n)"
         if not self.capabilities.files:
             raise UnsupportedError(f"{self.capabilities.dialect} cannot read the source file: load it into a table")
         assert file is not None

@@ -9,12 +9,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import sqlglot
-from sqlglot import exp
-from sqlglot.errors import SqlglotError
-
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Kind, Meter, Row
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.text import identifier, literal
 
@@ -138,7 +135,7 @@ class DuckDBEngine:
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
-        statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation")
+        statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation", users=relation)
         self.meter.count(statement)
         with self._guard("columns"):
             rows = self._connection.execute(statement.sql).fetchall()
@@ -178,7 +175,7 @@ class DuckDBEngine:
         if table is not None:
             return ".".join(identifier(part) for part in table)
         if query is not None:
-            return f"(\n{_single_query(query)}\n)"
+            return f"(\n{single_query(query, 'duckdb')}\n)"
         if file is None:
             raise SpecError("a source is a table, a query or a file")
         name = file.lower()
@@ -270,18 +267,6 @@ class DuckDBEngine:
         finally:
             if timer is not None:
                 timer.cancel()
-
-
-def _single_query(query: str) -> str:
-    """The user's query, if it is one query and nothing else."""
-    text = query.strip().rstrip(";").strip()
-    try:
-        trees = sqlglot.parse(text, read="duckdb")
-    except SqlglotError:
-        raise SpecError("source query: it does not parse as DuckDB SQL") from None
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise SpecError("source query: expected exactly one SELECT statement")
-    return text
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (

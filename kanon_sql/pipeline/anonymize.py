@@ -13,7 +13,7 @@ from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, searched, source_of
+from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
 from kanon_sql.release import Written, now, publish, refuse_foreign_release, written_release
 from kanon_sql.spec import Spec
 from kanon_sql.version import __version__
@@ -104,8 +104,8 @@ def _failed(found: Searched, cost: Cost, sql: tuple[str, ...]) -> Result:
 
 def _message(found: Searched, rows: Mapping[str, int]) -> str:
     return (
-        f"published {rows['released']} of {rows['source']} rows, verified for "
-        f"{', '.join(model.label for model in found.models)}; {rows['suppressed']} rows were suppressed"
+        f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
     )
 
 

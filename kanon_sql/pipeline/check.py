@@ -62,11 +62,10 @@ def check(
             columns = {column.name: column for column in engine.columns(relation)}
             _need_columns(spec, models, unit, columns, shown)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
-            # Through the slot, so that a scan of the source is counted as one.
-            is_counted = spec.source.table is not None and _folded(spec.source.table) == _folded(parts)
+            is_source = spec.source.table is not None and _folded(spec.source.table) == _folded(parts)
             examination = examine(
                 workspace,
-                source_relation() if is_counted else Relation(parts),
+                source_relation() if is_source else Relation(parts),  # so that a scan of the source is counted
                 columns,
                 list(spec.quasi_identifiers),
                 models,
@@ -77,7 +76,6 @@ def check(
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
         exposed = [name for name in spec.identifiers if name in columns]
-        is_source = spec.source.table is not None and _same(spec.source.table, parts)
         if exposed and is_source:
             notes.append(f"the table holds identifiers ({', '.join(exposed)}): it is no release")
         passed = examination.passed and (is_source or not exposed)
@@ -147,11 +145,6 @@ def _references(
                 )
         references[name] = reference_in(source_relation(), originals[name], None if unit is None else originals[unit])
     return references
-
-
-def _same(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    shorter = min(len(one), len(other))
-    return _folded(one[-shorter:]) == _folded(other[-shorter:])
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:

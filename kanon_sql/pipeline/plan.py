@@ -6,7 +6,7 @@ import time
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, searched
+from kanon_sql.pipeline.search import Searched, rows_in_words, searched
 from kanon_sql.quality import METRICS
 from kanon_sql.spec import Spec
 from kanon_sql.verify import Examination
@@ -81,6 +81,6 @@ def achieved_dict(examination: Examination) -> dict[str, dict[str, object]]:
 def _message(found: Searched) -> str:
     rows = found.rows()
     return (
-        f"a release of {rows['released']} of {rows['source']} rows satisfies "
-        f"{', '.join(model.label for model in found.models)}; {rows['suppressed']} rows are suppressed"
+        f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
     )

@@ -9,7 +9,6 @@ from typing import Any, Literal
 from kanon_sql.engines.base import Meter
 from kanon_sql.errors import RequirementNotMet
 from kanon_sql.lattice import Node
-from kanon_sql.sql.statement import redact
 
 __all__ = ["Cost", "Result", "SearchSummary"]
 
@@ -158,4 +157,4 @@ class Result:
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:
     """Every statement of a run with its values redacted."""
-    return tuple(redact(statement.sql) for statement in meter.log)
+    return tuple(statement.redacted for statement in meter.log)

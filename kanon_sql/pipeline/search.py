@@ -56,12 +56,14 @@ class Searched:
     def notes(self) -> list[str]:
         """What the hierarchies and the source leave to say."""
         notes = [
-            f"hierarchy of {lookup.name}: {lookup.unused} rows are not used by the data"
+            f"hierarchy of {lookup.name}: {rows_in_words(lookup.unused)} not used by the data"
             for lookup in self.sets.lookups
             if lookup.unused
         ]
         if self.sets.null_rows:
-            notes.append(f"{self.sets.null_rows} rows with a NULL quasi-identifier are suppressed (nulls: suppress)")
+            notes.append(
+                f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
+            )
         return notes
 
     def rows(self) -> dict[str, int]:
@@ -94,7 +96,7 @@ class Searched:
         return SearchSummary(
             algorithm=self.outcome.algorithm,
             proven=self.outcome.proven,
-            criterion=self.outcome.criterion,
+            criterion=_named(self.outcome.criterion, self.spec),
             nodes_total=self.evaluator.question().lattice.size,
             nodes_evaluated=self.outcome.evaluated,
             nodes_inferred=self.outcome.inferred,
@@ -112,19 +114,35 @@ class Searched:
         protected = rows if self.sets.persons is None else self.sets.persons
         if protected < largest_k:
             what = "rows" if self.sets.persons is None else "persons"
-            return f"the source has {protected} {what}, fewer than k = {largest_k}: nothing can be released"
+            return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
         if self.sets.null_rows > limit:
             return (
-                f"{self.sets.null_rows} rows have a NULL quasi-identifier and nulls: suppress removes them all, "
-                f"but the suppression limit is {limit} rows: raise the limit or use nulls: value"
+                f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
+                f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
             )
         assert self.evaluator is not None
         top = self.evaluator.question().lattice.top
         (verdict,) = self.evaluator.ask(Batch((top,)))
         return (
             f"no generalization satisfies {', '.join(model.label for model in self.models)}: even at the highest "
-            f"levels allowed {verdict.suppressed} of {rows} rows violate it, and at most {limit} may be suppressed"
+            f"levels allowed {verdict.suppressed:,} of {rows_in_words(rows)} violate it, and at most {limit:,} may be "
+            "suppressed"
         )
+
+
+def _named(criterion: str, spec: Spec) -> str:
+    """A strategy's criterion with the metric and the preference by their names."""
+    prefer = spec.search.prefer.replace("_", " ")
+    return (
+        criterion.replace("lowest metric", f"lowest {spec.search.metric}")
+        .replace("the metric", spec.search.metric)
+        .replace("the preference", prefer)
+    )
+
+
+def rows_in_words(count: int) -> str:
+    """``1 row``, ``2,300 rows``."""
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def source_of(engine: Engine, spec: Spec) -> str:

@@ -18,6 +18,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import TemplateError
+from kanon_sql.spec.redact import redact_sql
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation
@@ -38,11 +39,19 @@ class Statement:
         name: the template it came from.
         sql: the text to execute.
         scans: how often it reads the source relation.
+        users: the user's own SQL inside it, whose literals may hold values.
     """
 
     name: str
     sql: str
     scans: int = 0
+    users: str = ""
+
+    @property
+    def redacted(self) -> str:
+        """The text with every value replaced by ``?``, for logs and reports."""
+        # Our own SQL has plain literals; in the user's, where one ends may depend on the dialect.
+        return redact(self.sql.replace(self.users, redact_sql(self.users)) if self.users else self.sql)
 
 
 class Compiler:
@@ -81,7 +90,7 @@ class Compiler:
         """One statement that returns the rows of all of them."""
         first = statements[0]
         text = "\nUNION ALL\n".join(statement.sql for statement in statements)
-        return Statement(first.name, text, sum(statement.scans for statement in statements))
+        return Statement(first.name, text, sum(statement.scans for statement in statements), first.users)
 
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""
@@ -117,7 +126,8 @@ class Compiler:
         # Literals and quoted names may contain anything, so slots are sought outside them only.
         parts = _QUOTED.split(text)
         filled = [part if index % 2 else _SLOT.sub(replace, part) for index, part in enumerate(parts)]
-        return Statement(name, "".join(filled), scans)
+        source = self._fills[SOURCE]
+        return Statement(name, "".join(filled), scans, source if scans and source.startswith("(") else "")
 
 
 _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")

@@ -1,0 +1,362 @@
+"""The DuckDB engine: what it refuses, what it counts, and what it never shows."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Column, Deadline
+from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
+from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError
+from kanon_sql.sql.statement import Statement
+
+
+def statement(sql: str, scans: int = 0) -> Statement:
+    return Statement("test", sql, scans)
+
+
+@pytest.fixture
+def engine() -> Any:
+    with duckdb.connect(config={"threads": 1}) as connection:
+        yield DuckDBEngine(connection)
+
+
+# --- connecting ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("collation", ["nocase", "NOACCENT", "nocase.noaccent", "de"])
+def test_a_collation_that_merges_texts_is_refused(collation: str) -> None:
+    with duckdb.connect() as connection:
+        try:
+            connection.execute(f"SET default_collation = '{collation}'")
+        except duckdb.Error:
+            pytest.skip(f"this DuckDB has no collation {collation}")
+        with pytest.raises(UnsupportedError, match="RESET default_collation"):
+            kanon_sql.connect(connection)
+        connection.execute("RESET default_collation")
+        assert kanon_sql.connect(connection).meter.statements == 0
+
+
+def test_a_collation_set_later_does_not_merge_texts() -> None:
+    """Grouping says its collation itself."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT unnest(['a', 'A', 'á', 'a ']) AS q")
+        engine = kanon_sql.connect(connection)
+        connection.execute("SET default_collation = 'nocase.noaccent'")
+        spec = kanon_sql.Spec.from_dict(
+            {"version": 1, "source": "t", "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 2}]}
+        )
+        result = kanon_sql.check(engine, spec, "t")
+        assert result.classes["count"] == 4
+
+
+def test_a_column_with_a_collation_does_not_merge_texts() -> None:
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t (q VARCHAR COLLATE nocase.noaccent)")
+        connection.execute("INSERT INTO t VALUES ('a'), ('A'), ('á'), ('a ')")
+        spec = kanon_sql.Spec.from_dict(
+            {"version": 1, "source": "t", "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 2}]}
+        )
+        engine = kanon_sql.connect(connection)
+        assert kanon_sql.check(engine, spec, "t").classes["count"] == 4
+        assert kanon_sql.plan(engine, spec).node == {"q": 1}
+
+
+def test_urls_of_other_databases_are_refused_without_their_password() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        kanon_sql.connect("postgresql://ada:s3cret@db/clinic")
+    assert "s3cret" not in str(caught.value)
+    assert "postgresql" in str(caught.value)
+
+
+def test_a_missing_file_is_not_made_by_reading(tmp_path: Path) -> None:
+    missing = tmp_path / "missing.duckdb"
+    with pytest.raises(DatabaseError, match="there is no database file"):
+        kanon_sql.connect(missing, read_only=True)
+    assert not missing.exists()
+
+
+def test_what_is_no_database_is_an_error(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database " * 100, encoding="utf-8")
+    with pytest.raises(DatabaseError):
+        kanon_sql.connect(text)
+
+
+def test_threads_and_memory_limit_reach_duckdb() -> None:
+    engine = connect_duckdb(threads=1, memory_limit="200MB")
+    try:
+        settings = "SELECT current_setting('threads'), current_setting('memory_limit')"
+        assert engine.fetch(statement(settings), 1) == [(1, "190.7 MiB")]
+    finally:
+        engine.close()
+
+
+@pytest.mark.parametrize("options", [{"memory_limit": "much"}, {"threads": -3}])
+def test_bad_options_are_a_database_error(options: dict[str, Any]) -> None:
+    with pytest.raises(DatabaseError):
+        connect_duckdb(**options)
+
+
+def test_only_what_the_engine_opened_is_closed(tmp_path: Path) -> None:
+    with duckdb.connect() as connection:
+        kanon_sql.connect(connection).close()
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+    owned = kanon_sql.connect(tmp_path / "own.duckdb")
+    owned.close()
+    with pytest.raises(DatabaseError):
+        owned.fetch(statement("SELECT 1"), 1)
+
+
+def test_labels_and_kinds(tmp_path: Path, engine: DuckDBEngine) -> None:
+    memory, file = connect_duckdb(), connect_duckdb(str(tmp_path / "clinic.duckdb"))
+    try:
+        assert (memory.label, memory.ephemeral, memory.read_only) == (":memory:", True, False)
+        assert (file.label, file.ephemeral) == (str(tmp_path / "clinic.duckdb"), False)
+        assert engine.label == "duckdb"
+        assert engine.version == duckdb.__version__
+    finally:
+        memory.close()
+        file.close()
+
+
+# --- statements ------------------------------------------------------------------------------
+
+
+def test_the_meter(engine: DuckDBEngine) -> None:
+    with engine.run(Deadline(None)) as meter:
+        engine.execute(statement("CREATE TABLE t AS SELECT 1 AS a", scans=2))
+        engine.fetch(statement("SELECT 'é', 12, NULL FROM range(3)"), 3)
+        engine.columns("t")
+    assert (meter.statements, meter.source_scans, meter.rows_fetched) == (3, 2, 4)
+    assert meter.bytes_fetched == 3 * (2 + 2 + 4) + sum(
+        len(str(cell).encode()) for cell in ("a", "INTEGER", "YES", None, None, None)
+    )
+    assert [item.name for item in meter.log] == ["test", "test", "columns"]
+    with engine.run(Deadline(None)) as fresh:
+        assert fresh.statements == 0
+
+
+def test_a_failed_statement_is_counted_too(engine: DuckDBEngine) -> None:
+    with engine.run(Deadline(None)) as meter, pytest.raises(DatabaseError):
+        engine.fetch(statement("SELECT nothing FROM nowhere"), 1)
+    assert (meter.statements, meter.rows_fetched) == (1, 0)
+
+
+@pytest.mark.parametrize("rows", [4, 5, 100_000])
+def test_more_rows_than_the_limit_are_an_error(engine: DuckDBEngine, rows: int) -> None:
+    assert len(engine.fetch(statement("SELECT i FROM range(3) AS t(i)"), 3)) == 3
+    with engine.run(Deadline(None)) as meter, pytest.raises(DatabaseError, match="more than the 3 rows"):
+        engine.fetch(statement(f"SELECT i FROM range({rows}) AS t(i)"), 3)
+    assert meter.rows_fetched == 0
+
+
+VALUE = "Ada Planted"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT CAST('{VALUE}' AS INTEGER)",
+        f"SELECT CAST('{VALUE}' AS DATE)",
+        f"SELECT error('{VALUE}')",
+        f"SELECT '{VALUE}' + 1",
+        f"SELECT nothing('{VALUE}')",
+        f"SELECT 1 WHERE '{VALUE}'",
+        f"SELECT strptime('{VALUE}', '%Y')",
+        f"SELECT '{VALUE}' AS a UNION SELECT 1 FROM nowhere",
+        f"SELECT [1, 2]['{VALUE}']",
+        f"SELECT * FROM t WHERE n = '{VALUE}'",
+        f"INSERT INTO u VALUES ('{VALUE}')",
+        f"SELECT '{VALUE}",
+    ],
+)
+def test_no_error_shows_a_value(engine: DuckDBEngine, sql: str) -> None:
+    engine.execute(statement(f"CREATE TABLE u AS SELECT '{VALUE}' AS a"))
+    engine.execute(statement("CREATE UNIQUE INDEX i ON u (a)"))
+    engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+    with pytest.raises(DatabaseError) as caught:
+        engine.fetch(statement(sql), 1)
+    assert "Planted" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+
+
+def test_an_error_about_a_name_says_the_name(engine: DuckDBEngine) -> None:
+    with pytest.raises(DatabaseError, match="nowhere"):
+        engine.fetch(statement("SELECT 1 FROM nowhere"), 1)
+
+
+def test_loading_never_shows_a_value(engine: DuckDBEngine) -> None:
+    with pytest.raises(DatabaseError) as caught:
+        engine.load(statement("CREATE TEMPORARY TABLE d (l0 INTEGER)"), "d", [("1",), (VALUE,)])
+    assert "Planted" not in str(caught.value)
+    with engine.run(Deadline(None)) as meter:
+        hostile = [("a'b", 'x"y'), ("; DROP TABLE d --", "\\"), ("", "\n"), ("%s {} $1 ?", "é🙂")]
+        engine.load(statement("CREATE TEMPORARY TABLE e (l0 VARCHAR, l1 VARCHAR)"), "e", hostile * 600)
+    assert not any("DROP" in item.sql for item in meter.log), "values of a hierarchy are not in the log"
+    assert engine.fetch(statement("SELECT COUNT(*), COUNT(DISTINCT l0) FROM e"), 1) == [(2400, 4)]
+    assert set(engine.fetch(statement("SELECT DISTINCT l0, l1 FROM e"), 4)) == set(hostile)
+
+
+# --- relations -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1 AS a",
+        "SELECT 1 AS a;",
+        "SELECT 1 AS a -- the end",
+        "SELECT 1 AS a; -- the end",
+        "/* first */ SELECT 1 AS a /* last */ ;  ",
+        "SELECT ';' AS a",
+        "WITH c AS (SELECT 1 AS a) SELECT * FROM c",
+        "SELECT 1 AS a UNION ALL SELECT 2",
+        "FROM (SELECT 1 AS a)",
+        "(SELECT 1 AS a)",
+    ],
+)
+def test_a_source_query(engine: DuckDBEngine, query: str) -> None:
+    relation = engine.relation(table=None, query=query, file=None)
+    assert [column.name.lower().strip("';") or "a" for column in engine.columns(relation)] == ["a"]
+    assert engine.fetch(statement(f"SELECT COUNT(*) FROM {relation} AS k"), 1)[0][0] in (1, 2)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT 1; SELECT 2",
+        "SELECT 1; DROP TABLE t",
+        "DROP TABLE t",
+        "INSERT INTO t SELECT 1",
+        "CREATE TABLE x AS SELECT 1",
+        "UPDATE t SET n = 1",
+        "COPY t TO '/tmp/t.csv'",
+        "ATTACH 'x.duckdb'",
+        "PRAGMA show_tables",
+        "SET threads = 1",
+        "BEGIN TRANSACTION",
+        ") AS a; DROP TABLE t; SELECT * FROM (SELECT 1",
+        "SELECT 1) AS a; DROP TABLE t; --",
+        "SELECT FROM WHERE",
+        ";",
+        "-- nothing",
+    ],
+)
+def test_what_is_not_one_query_is_refused(engine: DuckDBEngine, query: str) -> None:
+    engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+    with pytest.raises(SpecError, match="source query"):
+        engine.relation(table=None, query=query, file=None)
+    assert engine.exists(("t",)) == "table"
+
+
+@pytest.mark.parametrize("file", ["data.xlsx", "data", "data.parquet.exe", "data.json"])
+def test_other_files_are_refused(engine: DuckDBEngine, file: str) -> None:
+    with pytest.raises(SpecError, match="expected one of"):
+        engine.relation(table=None, query=None, file=file)
+
+
+def test_exists(engine: DuckDBEngine) -> None:
+    engine.execute(statement('CREATE TABLE "a""b" (x INTEGER)'))
+    engine.execute(statement("CREATE VIEW v AS SELECT 1"))
+    engine.execute(statement("CREATE SCHEMA other"))
+    engine.execute(statement("CREATE TABLE other.t (x INTEGER)"))
+    assert engine.exists(('a"b',)) == "table"
+    assert engine.exists(('A"B',)) == "table", "DuckDB compares names without case"
+    assert engine.exists(("v",)) == "view"
+    assert engine.exists(("t",)) is None
+    assert engine.exists(("other", "t")) == "table"
+    assert engine.exists(("memory", "other", "t")) == "table"
+    assert engine.exists(("x' OR '1'='1",)) is None
+
+
+def test_the_kinds_of_columns(engine: DuckDBEngine) -> None:
+    kinds = {
+        "TINYINT": "integer", "SMALLINT": "integer", "INTEGER": "integer", "BIGINT": "integer", "HUGEINT": "integer",
+        "UTINYINT": "integer", "USMALLINT": "integer", "UINTEGER": "integer", "UBIGINT": "integer",
+        "UHUGEINT": "integer", "DECIMAL(10, 2)": "decimal", "FLOAT": "float", "DOUBLE": "float", "VARCHAR": "text",
+        "DATE": "date", "TIMESTAMP": "timestamp", "TIMESTAMP_NS": "timestamp", "BOOLEAN": "boolean", "BLOB": "other",
+        "UUID": "other", "TIME": "other", "INTERVAL": "other", "INTEGER[]": "other", "VARCHAR[3]": "other",
+        "STRUCT(a INTEGER)": "other", "MAP(VARCHAR, DATE)": "other", "ENUM('a', 'b')": "text",
+    }  # fmt: skip
+    columns = ", ".join(f"c{index} {kind}" for index, kind in enumerate(kinds))
+    engine.execute(statement(f"CREATE TABLE t ({columns})"))
+    assert [column.kind for column in engine.columns("t")] == list(kinds.values())
+    assert isinstance(engine.columns("t")[0], Column)
+
+
+# --- time and interrupts -----------------------------------------------------------------------
+
+LONG = "SELECT COUNT(*) FROM range(200000) AS a(i), range(200000) AS b(j) WHERE i * j = 7"
+
+
+def test_an_interrupt_without_a_time_limit_is_ctrl_c(engine: DuckDBEngine) -> None:
+    timer = threading.Timer(0.2, engine.cancel)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.fetch(statement(LONG), 1)
+    timer.join()
+
+
+def test_a_passed_deadline_starts_nothing(engine: DuckDBEngine) -> None:
+    with engine.run(Deadline(0)), pytest.raises(QueryTimeout):
+        engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+    assert engine.exists(("t",)) is None
+
+
+def test_cleaning_up_has_no_deadline(engine: DuckDBEngine) -> None:
+    with engine.run(Deadline(0)):
+        with engine.without_deadline():
+            engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+        with pytest.raises(QueryTimeout):
+            engine.execute(statement("DROP TABLE t"))
+    assert engine.exists(("t",)) == "table"
+
+
+# --- transactions --------------------------------------------------------------------------------
+
+
+def test_a_transaction_is_all_or_nothing(engine: DuckDBEngine) -> None:
+    def fail() -> None:
+        with engine.transaction():
+            engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert engine.exists(("t",)) is None
+    with engine.transaction():
+        engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+    assert engine.exists(("t",)) == "table"
+
+
+def test_a_commit_that_fails_raises_and_leaves_no_transaction() -> None:
+    with duckdb.connect() as connection, connection.cursor() as other:
+        engine = DuckDBEngine(connection)
+        engine.execute(statement("CREATE TABLE t (n INTEGER PRIMARY KEY)"))
+
+        def collide() -> None:
+            with engine.transaction():
+                engine.execute(statement("INSERT INTO t VALUES (1)"))
+                other.execute("INSERT INTO t VALUES (1)")
+
+        with pytest.raises(DatabaseError):
+            collide()
+        with engine.transaction():
+            engine.execute(statement("INSERT INTO t VALUES (2)"))
+        assert engine.fetch(statement("SELECT n FROM t ORDER BY n"), 5) == [(1,), (2,)]
+
+
+def test_a_transaction_inside_another_is_refused_and_the_outer_one_lives(engine: DuckDBEngine) -> None:
+    with engine.transaction():
+        engine.execute(statement("CREATE TABLE t AS SELECT 1 AS n"))
+        with pytest.raises(UnsupportedError, match="inside a transaction"), engine.transaction():
+            pass
+        assert engine.fetch(statement("SELECT n FROM t"), 1) == [(1,)]
+    assert engine.exists(("t",)) == "table"
