@@ -54,7 +54,7 @@ def connect_duckdb(
     """
     import duckdb
 
-    in_memory = database == ":memory:"
+    in_memory = database.startswith(":memory:")
     config: dict[str, str | bool | int | float | list[str]] = {}
     if threads is not None:
         config["threads"] = threads
@@ -64,6 +64,7 @@ def connect_duckdb(
         raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")
     try:
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
+        connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
     except duckdb.Error as error:
         raise _database_error(error, "connect") from None
     return DuckDBEngine(connection, label=database, owned=True, read_only=read_only and not in_memory)
@@ -115,7 +116,7 @@ class DuckDBEngine:
     @property
     def ephemeral(self) -> bool:
         """Whether this is a database in memory."""
-        return self.label == ":memory:"
+        return self.label.startswith(":memory:")
 
     def execute(self, statement: Statement) -> None:
         """Run a statement for its effect."""
@@ -253,15 +254,24 @@ class DuckDBEngine:
         import duckdb
 
         left = self._deadline.remaining()
-        timer = threading.Timer(left, self.cancel) if left is not None else None
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            self.cancel()
+
+        timer = threading.Timer(left, expire) if left is not None else None
         if timer is not None:
             timer.start()
         try:
             yield
-        except duckdb.InterruptException:
-            if left is None:
+        except (duckdb.InterruptException, RuntimeError) as error:
+            # DuckDB reports Ctrl-C in either way.
+            if expired.is_set():
+                raise self._deadline.error() from None
+            if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
                 raise KeyboardInterrupt from None
-            raise self._deadline.error() from None
+            raise
         except duckdb.Error as error:
             raise _database_error(error, name) from None
         finally:
