@@ -28,9 +28,7 @@ from typing import Any
 import duckdb
 
 ROOT = Path(__file__).resolve().parent.parent
-QUASI_IDENTIFIERS = (
-    "sex age race marital-status education native-country workclass occupation salary-class".split()
-)
+QUASI_IDENTIFIERS = "sex age race marital-status education native-country workclass occupation salary-class".split()
 THREADS = 2
 
 

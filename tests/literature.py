@@ -228,9 +228,7 @@ INPATIENTS = table(
 NATIONALITY = flat("Russian", "American", "Japanese", "Indian")
 INPATIENTS_4_ANONYMOUS = {
     "zip": below({"130**": ("13053", "13068"), "1485*": ("14853", "14850")}),
-    "age": below(
-        {"< 30": ("28", "29", "21", "23"), "3*": ("31", "37", "36", "35"), ">= 40": ("50", "55", "47", "49")}
-    ),
+    "age": below({"< 30": ("28", "29", "21", "23"), "3*": ("31", "37", "36", "35"), ">= 40": ("50", "55", "47", "49")}),
     "nationality": NATIONALITY,
 }
 INPATIENTS_3_DIVERSE = {

@@ -258,9 +258,7 @@ class Oracle:
 
     def all_nodes(self) -> list[Node]:
         """Every node within the level limits."""
-        limits = [
-            self.levels.get(column, (0, top)) for column, top in zip(self.columns, self.heights, strict=True)
-        ]
+        limits = [self.levels.get(column, (0, top)) for column, top in zip(self.columns, self.heights, strict=True)]
         return list(product(*(range(low, high + 1) for low, high in limits)))
 
     # Suppression

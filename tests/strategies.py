@@ -58,9 +58,7 @@ def hierarchies(draw: st.DrawFn, min_height: int = 1, max_height: int = 3) -> Hi
     height = draw(st.integers(min_height, max_height))
     if height == 0:
         return {"*": ("*",)}
-    values = draw(
-        st.lists(st.sampled_from(VALUES), min_size=1 if draw(ONE_IN_FOUR) else 3, max_size=5, unique=True)
-    )
+    values = draw(st.lists(st.sampled_from(VALUES), min_size=1 if draw(ONE_IN_FOUR) else 3, max_size=5, unique=True))
     labels: dict[str, list[str]] = {value: [value] for value in values}
     for level in range(1, height):
         parents: dict[str, int] = {}

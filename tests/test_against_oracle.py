@@ -46,7 +46,7 @@ from kanon_sql.search import STRATEGIES, Batch, Outcome, run
 TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
 """Run so many times the usual number of examples."""
 
-OWNERS = [*UNITS, *(f"p{n}" for n in range(12)), None]
+OWNERS = [*UNITS, *(f"p{n}" for n in range(12))]
 PREFERENCE = st.sampled_from(list(PREFERENCES))
 
 
@@ -98,7 +98,7 @@ NOBODY_TELLS = RandomProblem(
 """Rows without a unit belong to nobody: what they hold makes nobody's class more diverse."""
 
 
-def two_groups(requirement: Requirement, limit: int, *held: str, unit: bool = False) -> Case:
+def two_groups(diversity: dict[str, Any], limit: int, *held: str, k: int = 1, unit: bool = False) -> Case:
     """Rows `a` and `e` and nothing between them and the top; `held` is "q0 s0 unit" per row."""
     columns = ("q0", "s0", "unit") if unit else ("q0", "s0")
     rows = [dict(zip(columns, text.split(), strict=True)) for text in held]
@@ -106,7 +106,7 @@ def two_groups(requirement: Requirement, limit: int, *held: str, unit: bool = Fa
         rows=rows,
         hierarchies={"q0": {"a": ("a", "*"), "e": ("e", "*")}},
         sensitive=["s0"],
-        requirements=[{"k_anonymity": {"k": 1}}, {"l_diversity": {"attribute": "s0", "l": 2, **requirement}}],
+        requirements=[{"k_anonymity": {"k": k}}, {"l_diversity": {"attribute": "s0", **diversity}}],
         limit=limit,
         unit="unit" if unit else None,
     )
@@ -114,9 +114,12 @@ def two_groups(requirement: Requirement, limit: int, *held: str, unit: bool = Fa
 
 
 # A violating generalization of a satisfying node: the search must not prune the node.
-ENTROPY_FALLS = two_groups({"kind": "entropy"}, 3, "a x", "a flu", "e x", "e x", "e x")
-RECURSIVE_FALLS = two_groups({"kind": "recursive", "c": 2}, 3, "a x", "a flu", "e x", "e x", "e x")
-DISTINCT_FALLS = two_groups({"kind": "distinct"}, 0, "a x u1", "a flu u2", "e flu u1", "e x u2", unit=True)
+ENTROPY_FALLS = two_groups({"l": 2, "kind": "entropy"}, 3, "a x", "a flu", "e x", "e x", "e x")
+RECURSIVE_FALLS = two_groups({"l": 2, "kind": "recursive", "c": 2}, 3, "a x", "a flu", "e x", "e x", "e x")
+DISTINCT_FALLS = two_groups({"l": 2, "kind": "distinct"}, 0, "a x u1", "a flu u2", "e flu u1", "e x u2", unit=True)
+
+# One person in both classes is one person when they meet.
+SAME_PERSON = two_groups({"l": 1, "kind": "distinct"}, 0, "a x u1", "a x u2", "e flu u1", "e x u2", k=3, unit=True)
 
 
 def forms_of(hierarchy: Hierarchy) -> list[str]:
@@ -135,7 +138,8 @@ def cases(draw: st.DrawFn, **options: Any) -> Case:
     if problem.weights and not any(problem.weights.get(column, 1) for column in problem.hierarchies):
         problem = replace(problem, weights={})  # a spec refuses weights that are all 0
     if problem.unit is None and draw(ONE_IN_FOUR):
-        problem = with_persons(problem, draw(st.lists(st.sampled_from(OWNERS), min_size=25, max_size=25)))
+        owners = [None, *OWNERS[: draw(st.sampled_from([3, 6, 18]))]]
+        problem = with_persons(problem, draw(st.lists(st.sampled_from(owners), min_size=25, max_size=25)))
     if problem.unit is not None and draw(st.booleans()):
         problem = replace(problem, rows=one_vector_each(problem.rows, problem.hierarchies, problem.unit))
     limit = draw(st.sampled_from([None, None, 0.5, 0.9]))
@@ -384,6 +388,7 @@ def assert_found(outcome: Outcome, oracle: Oracle, values: Mapping[Node, float],
 @example(case=ENTROPY_FALLS, other="height", small=0)
 @example(case=RECURSIVE_FALLS, other="height", small=0)
 @example(case=DISTINCT_FALLS, other="height", small=0)
+@example(case=SAME_PERSON, other="height", small=0)
 @examples(50)
 def test_every_node_and_every_search(
     shared_database: Database, folder: Path, case: Case, other: str, small: int

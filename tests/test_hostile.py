@@ -440,7 +440,8 @@ def test_sources(database: Database, source: Any) -> None:
 @pytest.mark.parametrize(
     "query",
     ["SELECT 1; SELECT 2", "SELECT * FROM people; DROP TABLE people", "DROP TABLE people", "DELETE FROM people",
-     "SELECT * FROM people) AS k; DROP TABLE people; --", "COPY people TO 'x.csv'", "x y z", "INSERT INTO people SELECT 1, 2"],
+     "SELECT * FROM people) AS k; DROP TABLE people; --", "COPY people TO 'x.csv'", "x y z",
+     "INSERT INTO people SELECT 1, 2"],
 )  # fmt: skip
 def test_what_is_not_one_query_is_refused(database: Database, query: str) -> None:
     people(database)

@@ -40,9 +40,7 @@ def l_diversity(**parameters: Any) -> dict[str, dict[str, Any]]:
 
 
 def samarati(limit: float | int) -> Oracle:
-    return Oracle(
-        lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, [{"k_anonymity": {"k": lit.SAMARATI_K}}], limit
-    )
+    return Oracle(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, [{"k_anonymity": {"k": lit.SAMARATI_K}}], limit)
 
 
 @pytest.mark.parametrize("limit", [lit.SAMARATI_MAX_SUP, 0.23, 0.3])
@@ -64,9 +62,7 @@ def test_the_limit_is_a_floor_and_exact() -> None:
 def test_samarati_tables_cell_by_cell() -> None:
     vectors = generalize(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, (0, 1))
     assert vectors[0] == ("asian", "9414*")
-    assert {
-        v: len(rows) for v, rows in classes(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, (1, 0)).items()
-    } == {
+    assert {v: len(rows) for v, rows in classes(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, (1, 0)).items()} == {
         ("*", "94142"): 1,
         ("*", "94141"): 2,
         ("*", "94139"): 5,
@@ -155,9 +151,7 @@ def test_null_is_no_protective_value_but_a_value_of_the_distribution() -> None:
     assert judge(l_diversity(kind="recursive", l=1, c=2), rows) == (1.0, True)
     assert judge(l_diversity(kind="entropy", l=1), rows[:2]) == (0.0, True)
     assert judge(l_diversity(kind="recursive", l=1, c=2), rows[:2]) == (math.inf, False)
-    assert judge({"t_closeness": {"attribute": "s", "t": 0.5}}, rows[:1], {None: 2, "x": 1})[
-        0
-    ] == pytest.approx(1 / 3)
+    assert judge({"t_closeness": {"attribute": "s", "t": 0.5}}, rows[:1], {None: 2, "x": 1})[0] == pytest.approx(1 / 3)
 
 
 def test_a_unit_counts_once() -> None:
@@ -214,9 +208,7 @@ def test_metrics_at_the_ends() -> None:
     top = oracle.results[1, 2].metrics
     assert (top["precision"], top["discernibility"], top["average_class_size"]) == (1.0, 81, 9.0)
     assert top["loss"] == pytest.approx(1)
-    raw = (
-        Oracle(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, [{"k_anonymity": {"k": 1}}]).results[0, 0].metrics
-    )
+    raw = Oracle(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, [{"k_anonymity": {"k": 1}}]).results[0, 0].metrics
     assert (raw["height"], raw["precision"], raw["loss"], raw["entropy"], raw["ambiguity"]) == (0, 0, 0, 0, 9)
 
 
@@ -309,6 +301,4 @@ def test_adult_optimum(label: str, k: str, share: str, metric: str) -> None:
     result = oracle.evaluate(tuple(case["optimum"]))
     assert result.satisfied
     assert result.suppressed == case["suppressed_rows"]
-    assert result.metrics[METRIC_NAMES.get(metric, metric)] == pytest.approx(
-        float(case["info_loss"]), rel=1e-9
-    )
+    assert result.metrics[METRIC_NAMES.get(metric, metric)] == pytest.approx(float(case["info_loss"]), rel=1e-9)

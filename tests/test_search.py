@@ -282,9 +282,7 @@ def test_incognito_never_asks_what_is_decided(seed: int) -> None:
     for batch in evaluator.batches:
         for node in batch.nodes if not batch.metrics else ():
             for earlier in seen:
-                implied = (
-                    generalizes(node, earlier.node) if earlier.satisfied else generalizes(earlier.node, node)
-                )
+                implied = generalizes(node, earlier.node) if earlier.satisfied else generalizes(earlier.node, node)
                 assert not implied
             seen.append(problem.truth[node])
 
@@ -432,9 +430,7 @@ PATIENTS = [
 def patients(node: Node) -> Verdict:
     # Figure 2: zip codes lose one digit (53715 -> 5371*), then all meet in 537**.
     birth, sex, zip_level = node
-    classes = Counter(
-        (b if birth == 0 else "*", s if sex == 0 else "*", z[: 5 - zip_level]) for b, s, z in PATIENTS
-    )
+    classes = Counter((b if birth == 0 else "*", s if sex == 0 else "*", z[: 5 - zip_level]) for b, s, z in PATIENTS)
     satisfied = min(classes.values()) >= 2
     size = len(classes)
     return Verdict(node, satisfied, not satisfied, 0, size, size, float(sum(node)), None)
