@@ -33,7 +33,8 @@ def visits(connection: duckdb.DuckDBPyConnection, copies: int = 1, *, same_vecto
         f"""
         CREATE OR REPLACE TABLE visits AS
         SELECT '{PERSON} ' || i AS name, i AS ssn, i % 250 AS patient_id, CAST(20 + (i * 7) % 50 AS INTEGER) AS age,
-               lpad(CAST(i % {distinct // 25} AS VARCHAR), 5, '9') AS zip, CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex,
+               lpad(CAST(i % {distinct // 25} AS VARCHAR), 5, '9') AS zip,
+               CASE WHEN i % 3 = 0 THEN 'F' ELSE 'M' END AS sex,
                'diagnosis ' || ((i * 11) % 7) AS diagnosis, i / 3 AS charge
         FROM (SELECT j % {distinct} AS i FROM range({1000 * copies}) AS t(j))
         """
