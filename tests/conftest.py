@@ -7,9 +7,14 @@ from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import settings
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
+
+# A shared or slow machine must not fail a test: what is slow is measured in benchmarks/.
+settings.register_profile("no-deadline", deadline=None)
+settings.load_profile("no-deadline")
 
 
 def quoted(name: str) -> str:
