@@ -121,6 +121,18 @@ DISTINCT_FALLS = two_groups({"l": 2, "kind": "distinct"}, 0, "a x u1", "a flu u2
 # One person in both classes is one person when they meet.
 SAME_PERSON = two_groups({"l": 1, "kind": "distinct"}, 0, "a x u1", "a x u2", "e flu u1", "e x u2", k=3, unit=True)
 
+NULL_SUPPRESSED = Case(
+    RandomProblem(
+        rows=[{"q0": "a"}, {"q0": "a"}, {"q0": None}],
+        hierarchies={"q0": {"a": ("a", "*"), "e": ("e", "*")}},
+        sensitive=[],
+        requirements=[{"k_anonymity": {"k": 2}}],
+        limit=1,
+        nulls="suppress",
+    ),
+    forms={"q0": "tree"},
+)
+
 
 def forms_of(hierarchy: Hierarchy) -> list[str]:
     """The forms that a hierarchy can be written in."""
@@ -496,6 +508,8 @@ def released_rows(case: Case, node: Node) -> tuple[list[Row], list[Row], bool]:
 
 
 @given(case=cases(max_nodes=24))
+@example(case=NULL_SUPPRESSED)
+@example(case=replace(NULL_SUPPRESSED, style="mask"))
 @example(case=Case(problem=NOBODY_TELLS, forms={"q0": "table"}))
 @examples(30)
 def test_release_and_check(shared_database: Database, folder: Path, case: Case) -> None:

@@ -241,7 +241,7 @@ def test_pitfall_04_null_is_suppressed_or_an_error_when_the_spec_says_so(databas
     too_many = spec_of(["q"], [k(3)], nulls="suppress", suppression={"limit": 0})
     result = kanon_sql.plan(database.engine, too_many)
     assert not result.passed
-    assert "1 rows have a NULL quasi-identifier" in result.message
+    assert "NULL quasi-identifier" in result.message
     with pytest.raises(HierarchyError, match="1 rows are NULL"):
         kanon_sql.plan(database.engine, spec_of(["q"], [k(3)], nulls="error"))
 

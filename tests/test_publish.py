@@ -116,7 +116,7 @@ def statement_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 # --- interrupted runs --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("replaces", [False, True])
+@pytest.mark.parametrize("replaces", [pytest.param(False, marks=pytest.mark.slow), True])
 @pytest.mark.parametrize("part", range(2))
 def test_an_interrupted_run_leaves_the_old_release_or_the_new(
     monkeypatch: pytest.MonkeyPatch, replaces: bool, part: int
@@ -124,8 +124,8 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
     """For every n: the n-th statement fails, or Ctrl-C comes before it."""
     names = statement_names(monkeypatch)
     write = names.index("release/write")
-    # Nothing is at stake before the release is written: there, one error in turn, and one metric for all.
-    early = [n for n in range(1, write) if replaces and names[n - 1] != "evaluate/node"]
+    # Nothing is at stake before the release is written: there, every third statement, with one error in turn.
+    early = range(1, write, 3) if replaces else []
     late = range(write, len(names) + 1)
     errors = [KeyboardInterrupt(), DatabaseError("the disk is full")]
     trials = [(n, errors[n % 2]) for n in early] + [(n, error) for n in late for error in errors]
@@ -196,10 +196,10 @@ kanon_sql.anonymize(kanon_sql.connect(file), kanon_sql.Spec.load(spec))
 @pytest.mark.parametrize(
     ("name", "occurrence"),
     [
-        ("frequency/totals", 1),
-        ("release/write", 1),
+        pytest.param("frequency/totals", 1, marks=pytest.mark.slow),
+        pytest.param("release/write", 1, marks=pytest.mark.slow),
         ("release/count", 1),
-        ("release/rename", 1),
+        pytest.param("release/rename", 1, marks=pytest.mark.slow),
         ("manifest/insert", 1),
     ],
 )
@@ -262,7 +262,7 @@ CORRUPTIONS = {
 }
 
 
-@pytest.mark.parametrize("style", ["drop", "mask"])
+@pytest.mark.parametrize("style", ["drop", pytest.param("mask", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("corruption", CORRUPTIONS)
 def test_a_written_table_that_is_not_as_promised_is_dropped(
     visits: Database, monkeypatch: pytest.MonkeyPatch, corruption: str, style: str
