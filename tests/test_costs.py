@@ -20,6 +20,7 @@ from kanon_sql.quality import METRICS
 from kanon_sql.sql.statement import Statement
 
 ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
+ONE_QUICK = ["optimal", *(pytest.param(name, marks=pytest.mark.slow) for name in ALGORITHMS[1:])]
 PERSON = "Wilhelmina Q. Planted"
 K = {"k_anonymity": {"k": 5}}
 L = {"l_diversity": {"attribute": "diagnosis", "l": 2}}
@@ -142,7 +143,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("verb", ["plan", "anonymize"])
+@pytest.mark.parametrize("verb", [pytest.param("plan", marks=pytest.mark.slow), "anonymize"])
 def test_the_source_is_read_once_or_twice(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, case: str, verb: str
 ) -> None:
@@ -229,7 +230,7 @@ def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeyp
     assert watch.names["evaluate/node"] == 1 + len(METRICS), "the whole lattice at once, then the chosen node"
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ONE_QUICK)
 @pytest.mark.parametrize("same_vectors", [True, False])
 def test_a_table_ten_times_larger_costs_the_same(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str, same_vectors: bool
@@ -266,7 +267,7 @@ def test_a_table_ten_times_larger_costs_the_same(
 # --- egress ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", ONE_QUICK)
 def test_no_source_row_is_fetched(
     connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch, algorithm: str
 ) -> None:

@@ -34,7 +34,10 @@ NAMES = [
     "--",
     "/*",
     "*",
-    # our own
+    "slot_source",
+    "value",
+]
+OUR_NAMES = [
     "q0",
     "q1",
     "v0",
@@ -45,7 +48,6 @@ NAMES = [
     "c0",
     "c0_0",
     "s0_0",
-    "value",
     "value_code",
     "row_count",
     "class_rows",
@@ -63,7 +65,6 @@ NAMES = [
     "checked",
     "suppressed",
     "lookup0",
-    "slot_source",
     '"slot_key_0"',
     "slot_key_0",
     "vectors",
@@ -116,7 +117,7 @@ def published(database: Database, question: kanon_sql.Spec, name: str = "visits_
 # --- names -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in OUR_NAMES)])
 def test_a_name_may_be_anything(database: Database, name: str) -> None:
     """As source, release, quasi-identifier, and beside others as sensitive, kept and identifying column."""
     sensitive, kept, secret = f"{name} s", f"{name}.k", f"{name}_i"
@@ -145,7 +146,7 @@ def test_a_name_may_be_anything(database: Database, name: str) -> None:
 
 def test_all_names_at_once(database: Database) -> None:
     """Our own names among the user's: as sensitive, kept, unit and quasi-identifiers, with masking."""
-    names = [name for name in dict.fromkeys(NAMES) if name != "rowid"]
+    names = [name for name in dict.fromkeys([*NAMES, *OUR_NAMES]) if name != "rowid"]
     rows = [tuple(f"{column[:3]}{i % 3}" for column in names) for i in range(9)] + [("rare",) * len(names)]
     database.table("visits", names, rows)
     quasi = ["q1", "value", "slot_source", "kanon_masked", "k0", 'a"b']
@@ -382,8 +383,9 @@ def wide(database: Database, alike: bool) -> kanon_sql.Spec:
     return spec(quasi_identifiers=dict.fromkeys(names), privacy=[{"k_anonymity": 5}])
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-@pytest.mark.parametrize("alike", [True, False])
+@pytest.mark.parametrize(
+    ("algorithm", "alike"), [*((algorithm, False) for algorithm in ALGORITHMS), ("incognito", True), ("optimal", True)]
+)
 def test_thirty_quasi_identifiers(database: Database, algorithm: str, alike: bool) -> None:
     """Answered, or refused with the reason and what to do; never enumerated."""
     base = wide(database, alike)

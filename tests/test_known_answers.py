@@ -113,7 +113,6 @@ OTHERS = [case for case in SWEEP if case.get("ldiv") != "entropy"]
 
 QUICK = {
     "kanon-adult9-loss-k10-0.05",
-    "kanon-adult9-precision-k10-0.0",
     "kanon-adult5-height-k2-0.0",
     "kanon-adult5-precision-k10-0.1",
     "kanon-adult5-loss-k2-0.01",
@@ -127,7 +126,6 @@ QUICK = {
     "recursive-adult8occ-k5-loss-k5-l3-0.0",
     "recursive-adult8occ-nok-loss-l3-0.0",
     "tclose-adult8occ-k5-loss-k5-t0.2-0.0",
-    "tclose-adult8occ-k5-precision-k5-t0.2-0.0",
     "tclose-adult8occ-nok-height-t0.2-0.0",
 }
 """One case or more of every metric, label and kind of requirement, chosen for being quick."""
@@ -167,7 +165,6 @@ WITH_MINIMAL = [case for case in OTHERS if "minimal_nodes" in case]
 QUICK_MINIMAL = {
     "kanon-adult9-height-k10-0.05",
     "kanon-adult5-height-k2-0.01",
-    "distinct-adult5occ-k5-height-k5-l3-0.05",
 }
 
 
@@ -189,7 +186,6 @@ def test_the_number_of_minimal_nodes_by_hand() -> None:
 
 QUICK_ENTROPY = {
     "entropy-adult8occ-k5-loss-k5-l3-0.05",
-    "entropy-adult8occ-nok-loss-l3-0.0",
     "entropy-adult5occ-k5-precision-k5-l3-0.05",
     "entropy-adult5occ-nok-height-l3-0.01",
 }
@@ -260,7 +256,8 @@ def test_entropy_answers_differ_by_exactly_the_classes_at_the_threshold(engine: 
     assert result.node is not None
     assert result.search is not None
     assert result.search.proven
-    ours = AtNode(case, list(result.node.values()))
+    found = tuple(result.node.values())
+    ours = theirs if found == theirs.node else AtNode(case, found)
     assert result.rows["suppressed"] == ours.violating <= limit
     value = result.metrics[metric]
     assert value < expected or close(value, expected)
