@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import Column
+from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.frequency import FrequencySets, exact_value
 from kanon_sql.lattice import Node
@@ -28,7 +28,15 @@ from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, examine
 from kanon_sql.workspace import Workspace
 
-__all__ = ["MANIFEST_TABLE", "SCRATCH_TABLE", "Written", "publish", "refuse_foreign_release", "written_release"]
+__all__ = [
+    "MANIFEST_TABLE",
+    "SCRATCH_TABLE",
+    "Written",
+    "is_same_table",
+    "publish",
+    "refuse_foreign_release",
+    "written_release",
+]
 
 MANIFEST_TABLE = "kanon_sql_manifest"
 SCRATCH_TABLE = "kanon_sql_scratch"
@@ -63,16 +71,20 @@ def beside(release: tuple[str, ...], name: str) -> Relation:
     return Relation((*release[:-1], name))
 
 
-def refuse_foreign_release(workspace: Workspace, release: tuple[str, ...]) -> None:
-    """Refuse to replace a table or view that kanon_sql did not publish.
+def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
+    """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
 
     Raises:
-        SpecError: something else stands under the release's name.
+        SpecError: the source, or something else, stands under the release's name.
     """
+    assert spec.release is not None
+    release = spec.release
     kind = workspace.engine.exists(release)
     if kind is None:
         return
     shown = ".".join(release)
+    if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
+        raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
     manifest = beside(release, MANIFEST_TABLE)
     if kind == "table" and workspace.engine.exists(manifest.parts) == "table":
         (published,) = workspace.row("manifest/find", table=manifest, release_name=release_key(release))
@@ -82,6 +94,14 @@ def refuse_foreign_release(workspace: Workspace, release: tuple[str, ...]) -> No
         f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
     )
+
+
+def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether two ways of writing a name mean one table or view."""
+    if first == second or first[-1].lower() != second[-1].lower():
+        return first == second
+    found = engine.full_name(first)
+    return found is not None and found == engine.full_name(second)
 
 
 def release_key(release: tuple[str, ...]) -> str:

@@ -222,9 +222,17 @@ def test_a_table_with_the_sources_name_in_another_schema_is_not_the_source(datab
     database.table("visits", ["q", "ssn"], [("a", "1"), ("a", "2")])
     database.connection.execute("CREATE SCHEMA other; CREATE TABLE other.visits AS SELECT * FROM visits")
     question = spec(identifiers=["ssn"])
-    assert kanon_sql.check(database.engine, question, "visits").passed
-    assert kanon_sql.check(database.engine, question, "VISITS").passed
+    for name in ("visits", "VISITS", "main.visits", "memory.main.Visits"):
+        assert kanon_sql.check(database.engine, question, name).passed, name
     result = kanon_sql.check(database.engine, question, "other.visits")
+    assert result.verdict == "fail"
+    assert "identifiers (ssn)" in result.message
+
+
+def test_an_identifier_is_found_however_it_is_written(database: Database) -> None:
+    database.table("visits", ["q", "ssn"], [("a", "1"), ("a", "2")])
+    database.connection.execute('CREATE TABLE copy AS SELECT q, ssn AS "SSN" FROM visits')
+    result = kanon_sql.check(database.engine, spec(identifiers=["ssn"]), "copy")
     assert result.verdict == "fail"
     assert "identifiers (ssn)" in result.message
 

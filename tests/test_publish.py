@@ -375,6 +375,16 @@ def test_a_release_that_the_database_takes_for_the_source_is_refused(visits: Dat
     assert visits.rows("visits") == before
 
 
+@pytest.mark.parametrize("source", [RELEASE, f"memory.main.{RELEASE}", RELEASE.upper()])
+def test_a_release_is_not_made_from_itself(visits: Database, source: str) -> None:
+    """Publishing drops what stands under the name: here that would be the source, however it is written."""
+    publish_old(visits)
+    question = spec(source=source, release=f"MAIN.{RELEASE}", identifiers=[])
+    with pytest.raises(SpecError, match="is the source itself"):
+        kanon_sql.anonymize(visits.engine, question)
+    assert content(visits) == OLD_ROWS
+
+
 def test_a_failing_requirement_leaves_the_old_release(visits: Database) -> None:
     publish_old(visits)
     result = kanon_sql.anonymize(visits.engine, spec(privacy=[{"k_anonymity": 1000}]))

@@ -140,6 +140,9 @@ class Engine(Protocol):
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """What there is under a name."""
 
+    def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The same for every way of writing one table's or view's name; None when there is none."""
+
     def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
         """Create a temporary table with ``statement`` and fill it with rows of text."""
 

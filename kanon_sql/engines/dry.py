@@ -82,6 +82,9 @@ class DryEngine:
         """Nothing exists."""
         return None
 
+    def full_name(self, parts: tuple[str, ...]) -> None:
+        """Nothing exists."""
+
     def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
         """Note the table's creation and an INSERT with its rows."""
         self.execute(statement)

@@ -145,6 +145,18 @@ class DuckDBEngine:
 
     def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
         """What there is under a name; DuckDB compares names without case."""
+        found = self._find(parts)
+        if found is None:
+            return None
+        return "view" if found[0] == "VIEW" else "table"
+
+    def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """Catalog, schema and name in lower case, as DuckDB compares them."""
+        found = self._find(parts)
+        return None if found is None else tuple(str(part).lower() for part in found[1:])
+
+    def _find(self, parts: tuple[str, ...]) -> Row | None:
+        """Type, catalog, schema and name of what stands under a name."""
         *place, name = parts
         conditions = [f"lower(table_name) = lower({literal(name)})"]
         if not place:  # a temporary table hides the one in the schema
@@ -155,11 +167,12 @@ class DuckDBEngine:
             conditions.append(f"lower(table_schema) = lower({literal(place[-1])})")
             catalog = f"lower({literal(place[0])})" if len(place) == 2 else "lower(current_catalog())"
             conditions.append(f"lower(table_catalog) = {catalog}")
-        sql = f"SELECT table_type FROM information_schema.tables WHERE {' AND '.join(conditions)}"
+        sql = (
+            "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
+            f"WHERE {' AND '.join(conditions)} ORDER BY table_catalog = 'temp' DESC"
+        )
         rows = self.fetch(Statement("exists", sql), limit=8)
-        if not rows:
-            return None
-        return "view" if rows[0][0] == "VIEW" else "table"
+        return rows[0] if rows else None
 
     def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
         """Create a temporary table and fill it with rows of text."""

@@ -48,7 +48,7 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
     with engine.run(Deadline(timeout)) as meter:
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
-            refuse_foreign_release(workspace, spec.release)
+            refuse_foreign_release(workspace, spec)
         with searched(engine, spec, report) as found:
             node, evaluator = found.node, found.evaluator
             if node is None or evaluator is None:

@@ -12,6 +12,7 @@ from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.privacy import PrivacyModel, TCloseness, model_of
+from kanon_sql.release import is_same_table
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
@@ -62,7 +63,7 @@ def check(
             columns = {column.name: column for column in engine.columns(relation)}
             _need_columns(spec, models, unit, columns, shown)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
-            is_source = spec.source.table is not None and _folded(spec.source.table) == _folded(parts)
+            is_source = spec.source.table is not None and is_same_table(engine, spec.source.table, parts)
             examination = examine(
                 workspace,
                 source_relation() if is_source else Relation(parts),  # so that a scan of the source is counted
@@ -75,7 +76,8 @@ def check(
         notes = []
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
-        exposed = [name for name in spec.identifiers if name in columns]
+        present = {name.lower() for name in columns}
+        exposed = [name for name in spec.identifiers if name.lower() in present]
         if exposed and is_source:
             notes.append(f"the table holds identifiers ({', '.join(exposed)}): it is no release")
         passed = examination.passed and (is_source or not exposed)
@@ -145,10 +147,6 @@ def _references(
                 )
         references[name] = reference_in(source_relation(), originals[name], None if unit is None else originals[unit])
     return references
-
-
-def _folded(parts: tuple[str, ...]) -> list[str]:
-    return [part.lower() for part in parts]
 
 
 def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:
