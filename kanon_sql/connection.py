@@ -2,47 +2,163 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kanon_sql.engines.base import Engine
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.engines.base import Engine, Scratch
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 
 if TYPE_CHECKING:
     import duckdb
+    import sqlalchemy
 
 __all__ = ["connect"]
 
+_ALIASES = {"postgres": "postgresql", "mssql+pyodbc": "mssql"}
+_DRIVERS = {
+    "postgresql": ("psycopg", "postgresql+psycopg", "postgres"),
+    "mysql": ("pymysql", "mysql+pymysql", "mysql"),
+    "mariadb": ("pymysql", "mariadb+pymysql", "mysql"),
+    "sqlite": ("sqlite3", "sqlite+pysqlite", "sqlite"),
+}
+"""URL scheme -> the module it needs, the scheme with the driver, and the extra that installs it."""
+
 
 def connect(
-    database: str | Path | duckdb.DuckDBPyConnection = ":memory:",
+    database: str | Path | duckdb.DuckDBPyConnection | sqlalchemy.Engine | sqlalchemy.Connection = ":memory:",
     *,
     read_only: bool = False,
     threads: int | None = None,
     memory_limit: str | None = None,
+    scratch: str | None = None,
 ) -> Engine:
     """Open a database, or use an open connection.
 
     Args:
-        database: a DuckDB file, ``:memory:``, or an open DuckDB connection (it is used as it
-            is and never closed).
-        read_only: open a file without the right to write; enough for ``plan`` and ``check``.
+        database: a DuckDB file, ``:memory:``, a URL such as ``postgresql://user@host/db``, an
+            open DuckDB connection, a SQLAlchemy engine or connection. What is given open is
+            used as it is and never closed.
+        read_only: open it without the right to write; enough for ``plan`` and ``check``.
         threads: DuckDB's threads.
         memory_limit: DuckDB's memory limit, such as ``4GB``.
+        scratch: where scratch tables live: ``temp`` (temporary tables), ``schema:NAME`` (plain
+            tables in a schema meant for them), or ``inline`` (nowhere: queries carry what they
+            need). By default temporary tables where the connection allows them, else inline.
 
     Returns:
         An engine for the verbs. Close it with ``close()``.
 
     Raises:
-        DatabaseError: the file cannot be opened.
-        UnsupportedError: a URL of another database, or a connection that compares text inexactly.
+        DatabaseError: it cannot be opened.
+        UnsupportedError: an unknown kind of database, a driver that is not installed, or a
+            connection that compares text inexactly.
+        SpecError: ``scratch`` is none of the three.
     """
     from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
 
+    mode = None if scratch is None else scratch_mode(scratch)
     if isinstance(database, str | Path):
         name = str(database)
-        if "://" in name:
-            scheme = name.split("://", 1)[0]
-            raise UnsupportedError(f"{scheme} databases are not supported; give a DuckDB file or :memory:")
-        return connect_duckdb(name, read_only=read_only, threads=threads, memory_limit=memory_limit)
-    return DuckDBEngine(database)
+        if "://" not in name:
+            return connect_duckdb(name, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=mode)
+        if threads is not None or memory_limit is not None:
+            raise SpecError("threads and memory_limit are DuckDB's; set them on the server instead")
+        return _open_url(name, read_only, mode)
+    given: Any = database
+    kind = type(given).__module__.split(".")[0].lstrip("_")
+    if kind == "duckdb":
+        return DuckDBEngine(given, scratch=mode)
+    if kind == "sqlalchemy":
+        return _use_sqlalchemy(given, read_only, mode)
+    raise UnsupportedError(
+        f"cannot use a {type(given).__module__}.{type(given).__name__} as a database; give a URL, a DuckDB "
+        "connection, or a SQLAlchemy engine or connection"
+    )
+
+
+def scratch_mode(text: str) -> Scratch:
+    """``temp``, ``inline`` or ``schema:NAME`` as a scratch mode.
+
+    Raises:
+        SpecError: anything else.
+    """
+    if text == "temp":
+        return Scratch("temp", (), "asked for")
+    if text == "inline":
+        return Scratch("inline", (), "asked for")
+    if text.startswith("schema:") and len(text) > len("schema:"):
+        from kanon_sql.spec import parse_table_name
+
+        return Scratch("schema", parse_table_name(text.removeprefix("schema:")), "asked for")
+    raise SpecError(f"scratch: expected temp, inline or schema:NAME, got {text!r}")
+
+
+def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
+    scheme, rest = url.split("://", 1)
+    scheme = _ALIASES.get(scheme, scheme)
+    plain = scheme.split("+")[0]
+    if plain not in _DRIVERS:
+        raise UnsupportedError(
+            f"{plain} databases are not supported; give a DuckDB file, :memory:, or a URL that begins with "
+            f"{', '.join(sorted(_DRIVERS))}"
+        )
+    module, with_driver, extra = _DRIVERS[plain]
+    _need("sqlalchemy", extra)
+    if "+" not in scheme:
+        _need(module, extra)
+        scheme = with_driver
+    import sqlalchemy
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        engine = sqlalchemy.create_engine(f"{scheme}://{rest}", poolclass=sqlalchemy.NullPool)
+    except (ArgumentError, ValueError):
+        raise SpecError(f"the database URL does not parse; expected {plain}://user@host:port/database") from None
+    except ModuleNotFoundError as error:
+        raise UnsupportedError(f"the driver {error.name} is not installed; pip install {error.name}") from None
+    return _relational(engine, engine.connect, read_only, scratch, owned=True)
+
+
+def _use_sqlalchemy(given: Any, read_only: bool, scratch: Scratch | None) -> Engine:
+    import sqlalchemy
+
+    if isinstance(given, sqlalchemy.Connection):
+        return _relational(given.engine, lambda: given, read_only, scratch, owned=False)
+    return _relational(given, given.connect, read_only, scratch, owned=False)
+
+
+def _relational(
+    engine: sqlalchemy.Engine,
+    open_connection: Callable[[], sqlalchemy.Connection],
+    read_only: bool,
+    scratch: Scratch | None,
+    *,
+    owned: bool,
+) -> Engine:
+    from sqlalchemy.exc import DBAPIError
+
+    from kanon_sql.engines.backends import backend_named
+    from kanon_sql.engines.relational import RelationalEngine
+
+    backend = backend_named(engine.dialect.name)
+    url = engine.url
+    place = f"{url.host or ''}{f':{url.port}' if url.port else ''}/{url.database or ''}"
+    label = f"{url.get_backend_name()}://{place}"
+    try:
+        connection = open_connection()
+    except DBAPIError as error:
+        kind = type(error.orig).__name__
+        raise DatabaseError(
+            f"cannot connect to {label}: {kind} (the driver's text may hold credentials and is not shown)"
+        ) from None
+    return RelationalEngine(
+        connection, backend, label=label, owned=engine if owned else None, read_only=read_only, scratch=scratch
+    )
+
+
+def _need(module: str, extra: str) -> None:
+    """Refuse politely when a driver is missing."""
+    if find_spec(module) is None:
+        raise UnsupportedError(f'{module} is not installed; run: pip install "kanon-sql[{extra}]"')

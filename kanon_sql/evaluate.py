@@ -24,9 +24,6 @@ from kanon_sql.workspace import Workspace
 
 __all__ = ["Evaluator", "is_sound"]
 
-NODES_PER_STATEMENT = 32
-"""Measured on DuckDB: fewer leave overhead per statement, many more slow its planner down."""
-
 
 def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
     """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
@@ -104,11 +101,12 @@ class Evaluator:
         return -verdict.kept_classes
 
     def ask(self, batch: Batch) -> list[Verdict]:
-        """The verdicts of a batch: one statement per ``NODES_PER_STATEMENT`` nodes."""
+        """The verdicts of a batch: as few statements as the engine takes."""
         metric = self.metric if batch.metrics else None
         verdicts: list[Verdict] = []
-        for start in range(0, len(batch.nodes), NODES_PER_STATEMENT):
-            chunk = batch.nodes[start : start + NODES_PER_STATEMENT]
+        size = self.workspace.engine.capabilities.nodes_per_statement
+        for start in range(0, len(batch.nodes), size):
+            chunk = batch.nodes[start : start + size]
             verdicts += self.verdicts(chunk, metric)
             self._coverings.asked(chunk)
             self._roll_up()
@@ -120,7 +118,7 @@ class Evaluator:
             self._statement("evaluate/node", node, metric, {"node": str(position)})
             for position, node in enumerate(nodes)
         ]
-        rows = self.workspace.engine.fetch(self.workspace.compiler.union(branches), len(nodes))
+        rows = self.workspace.query(self.workspace.compiler.union(branches), len(nodes))
         return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
 
     def achieved(self, node: Node) -> Examination:
@@ -128,16 +126,14 @@ class Evaluator:
         statement = self._statement(
             "evaluate/achieved", node, None, {}, models=achieved_columns(self.models), kept_only=True
         )
-        (row,) = self.workspace.engine.fetch(statement, 1)
+        (row,) = self.workspace.query(statement, 1)
         return read_examination(row, self.models)
 
     def suppressed_classes(self, node: Node) -> Relation:
         """A scratch table with the keys (``k0``, ...) of the classes that a node suppresses."""
         target = self.workspace.table("suppressed")
         names = [f"k{position}" for position, _ in enumerate(self.keyed(node))]
-        self.workspace.engine.execute(
-            self._statement("evaluate/suppressed", node, None, {}, target=target, key_names=names)
-        )
+        self.workspace.run(self._statement("evaluate/suppressed", node, None, {}, target=target, key_names=names))
         return target
 
     def keyed(self, node: Node) -> list[int]:
@@ -199,9 +195,9 @@ class Evaluator:
             **fills,
             **{f"key_{position}": compiler.quote(f"c{index}_{node[index]}") for position, index in enumerate(keyed)},
             **{f"size_{position}": compiler.quote(f"s{index}_{node[index]}") for position, index in enumerate(sized)},
-            "base": compiler.quote(covering.base.parts[-1]),
+            "base": self.workspace.quoted(covering.base),
             **{
-                f"values_{position}": compiler.quote(relation.parts[-1])
+                f"values_{position}": self.workspace.quoted(relation)
                 for position, relation in enumerate(covering.values.values())
             },
         }

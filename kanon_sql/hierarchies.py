@@ -231,8 +231,7 @@ def _from_rows(
             assert isinstance(hierarchy, TreeHierarchy)
             given = with_top(hierarchy.rows())
         levels, top, rows = len(given[0]), given[0][-1], len(given)
-        create = workspace.compiler.statement("hierarchy/domain", target=domain, levels=levels)
-        workspace.engine.load(create, domain.parts[-1], given)
+        workspace.load(domain, [f"l{level}" for level in range(levels)], given)
     table = workspace.table(f"lookup{index}")
     raw_column = f"q{index}"
     workspace.execute(
@@ -261,10 +260,7 @@ def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, name: str, doma
     """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
     where = f"quasi_identifiers.{name}.table"
     source = Relation(hierarchy.table)
-    names = [
-        column.name
-        for column in workspace.engine.columns(workspace.engine.relation(table=hierarchy.table, query=None, file=None))
-    ]
+    names = list(workspace.columns(source))
     workspace.execute("hierarchy/copy", target=domain, table=source, names=names)
     rows, missing, repeated, tops, top = workspace.row("hierarchy/domain_summary", domain=domain, levels=len(names))
     problems = []

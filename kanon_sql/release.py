@@ -1,10 +1,9 @@
-"""Write the release, verify what was written, and publish it in one step.
+"""Write the release under a scratch name and verify what was written.
 
     write     one pass over the source into a scratch table, rows in random order
     verify    an independent GROUP BY over the written table; a failure drops it
-    publish   one transaction: drop the old release, rename, record the manifest
 
-Until the last step nothing stands under the release's name but what stood there before.
+Publishing it is :mod:`kanon_sql.publish`.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import Column, Engine
-from kanon_sql.errors import SpecError, VerificationError
+from kanon_sql.engines.base import Column
+from kanon_sql.errors import VerificationError
 from kanon_sql.frequency import FrequencySets, exact_value
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
@@ -26,21 +24,46 @@ from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, examine
-from kanon_sql.workspace import Workspace
+from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
-__all__ = [
-    "MANIFEST_TABLE",
-    "SCRATCH_TABLE",
-    "Written",
-    "is_same_table",
-    "publish",
-    "refuse_foreign_release",
-    "written_release",
-]
+__all__ = ["Choice", "Written", "beside", "written_release"]
 
-MANIFEST_TABLE = "kanon_sql_manifest"
-SCRATCH_TABLE = "kanon_sql_scratch"
 _MARK, _UNIT = "kanon_masked", "kanon_unit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What to write: the source at the chosen node.
+
+    Attributes:
+        spec: what to release.
+        columns: the source's columns by name, in order.
+        sets: the frequency sets, for lookups, counts and reference distributions.
+        models: the requirements.
+        node: the chosen levels.
+        keyed: the quasi-identifiers that the suppressed classes' keys stand for, in order.
+        suppressed: the table of those keys; None when no class is suppressed.
+        suppressed_rows: the number of suppressed rows, those for NULL included.
+    """
+
+    spec: Spec
+    columns: Mapping[str, Column]
+    sets: FrequencySets
+    models: Sequence[PrivacyModel]
+    node: Node
+    keyed: Sequence[int]
+    suppressed: Relation | None
+    suppressed_rows: int
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """Their names, in the spec's order."""
+        return list(self.spec.quasi_identifiers)
+
+    @property
+    def references(self) -> dict[str, Any]:
+        """Per sensitive attribute: the FROM form of its distribution in the source."""
+        return {name: render("check/stored_reference", table=table) for name, table in self.sets.references.items()}
 
 
 @dataclass(frozen=True)
@@ -71,71 +94,14 @@ def beside(release: tuple[str, ...], name: str) -> Relation:
     return Relation((*release[:-1], name))
 
 
-def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
-    """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
-
-    Raises:
-        SpecError: the source, or something else, stands under the release's name.
-    """
-    assert spec.release is not None
-    release = spec.release
-    kind = workspace.engine.exists(release)
-    if kind is None:
-        return
-    shown = ".".join(release)
-    if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
-        raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
-    manifest = beside(release, MANIFEST_TABLE)
-    if kind == "table" and workspace.engine.exists(manifest.parts) == "table":
-        (published,) = workspace.row("manifest/find", table=manifest, release_name=release_key(release))
-        if published:
-            return
-    raise SpecError(
-        f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
-        "choose another name, or drop or rename it first"
-    )
-
-
-def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:
-    """Whether two ways of writing a name mean one table or view."""
-    if first == second or first[-1].lower() != second[-1].lower():
-        return first == second
-    found = engine.full_name(first)
-    return found is not None and found == engine.full_name(second)
-
-
-def release_key(release: tuple[str, ...]) -> str:
-    """A release's name in the manifest: its last part, as the database compares names."""
-    return release[-1].lower()
-
-
 @contextmanager
-def written_release(
-    workspace: Workspace,
-    spec: Spec,
-    columns: Mapping[str, Column],
-    sets: FrequencySets,
-    models: Sequence[PrivacyModel],
-    node: Node,
-    suppressed: tuple[Relation | None, int],
-    keyed: Sequence[int],
-) -> Iterator[Written]:
+def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     """The release under a scratch name, verified; dropped at the end unless it was published.
-
-    Args:
-        workspace: where to write.
-        spec: what to release.
-        columns: the source's columns by name, in order.
-        sets: the frequency sets, for lookups, counts and reference distributions.
-        models: the requirements.
-        node: the chosen levels.
-        suppressed: the keys of the suppressed classes (None when there are none), and the
-            number of suppressed rows, those for NULL included.
-        keyed: the quasi-identifiers of those keys, in order.
 
     Raises:
         VerificationError: the written table is not what was promised; it was dropped.
     """
+    spec = choice.spec
     assert spec.release is not None
     target = beside(spec.release, f"kanon_{workspace.run_id}_release")
     record = beside(spec.release, SCRATCH_TABLE)
@@ -143,25 +109,16 @@ def written_release(
     workspace.execute("scratch/create_record", table=record)
     workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
     try:
-        yield _write(workspace, spec, columns, sets, models, node, suppressed, keyed, target)
+        yield _write(workspace, choice, target)
     finally:
         with workspace.engine.without_deadline():
             workspace.execute("scratch/drop", target=target)
             workspace.execute("scratch/forget", table=record, object_name=name)
 
 
-def _write(
-    workspace: Workspace,
-    spec: Spec,
-    columns: Mapping[str, Column],
-    sets: FrequencySets,
-    models: Sequence[PrivacyModel],
-    node: Node,
-    suppressed: tuple[Relation | None, int],
-    keyed: Sequence[int],
-    target: Relation,
-) -> Written:
-    keys_of_suppressed, suppressed_rows = suppressed
+def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
+    spec, columns, sets, node = choice.spec, choice.columns, choice.sets, choice.node
+    suppressed_rows = choice.suppressed_rows
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
     staged = masks or spec.unit is not None
     outputs = _outputs(spec, columns, node)
@@ -178,8 +135,8 @@ def _write(
         extras=extras,
         masked=masks,
         unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
-        suppressed=keys_of_suppressed,
-        keys=[{"index": index, "level": node[index]} for index in keyed],
+        suppressed=choice.suppressed,
+        keys=[{"index": index, "level": node[index]} for index in choice.keyed],
         lookups=[
             {"index": lookup.index, "table": lookup.table, "value": exact_value(columns[lookup.name], "kanon_source")}
             for lookup in sets.lookups
@@ -193,12 +150,12 @@ def _write(
     persons = None
     keep_masked = masks
     if staged:
-        staged_columns = _columns_of(workspace, first)
+        staged_columns = workspace.columns(first)
         if masks:
             # All rows: the masked ones share a class with those that are released at the top.
             examined = examine(
-                workspace, first, staged_columns, list(spec.quasi_identifiers), models,
-                _references(sets), None if spec.unit is None else unit,
+                workspace, first, staged_columns, choice.quasi_identifiers, choice.models,
+                choice.references, None if spec.unit is None else unit,
             )  # fmt: skip
             keep_masked = examined.passed
             if not keep_masked:
@@ -219,7 +176,7 @@ def _write(
         persons = None if spec.unit is None else int(counted[-1])
     workspace.report("verifying the written table", None)
     examination = _verify(
-        workspace, spec, sets, models, node, target, [str(item["name"]) for item in outputs],
+        workspace, choice, target, [str(item["name"]) for item in outputs],
         expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=keep_masked,
         persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
     )  # fmt: skip
@@ -249,10 +206,7 @@ def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict
 
 def _verify(
     workspace: Workspace,
-    spec: Spec,
-    sets: FrequencySets,
-    models: Sequence[PrivacyModel],
-    node: Node,
+    choice: Choice,
     target: Relation,
     names: Sequence[str],
     *,
@@ -260,7 +214,8 @@ def _verify(
     masked: bool,
     persons_in: tuple[Relation, str, tuple[str, int] | None] | None,
 ) -> Examination:
-    columns = _columns_of(workspace, target)
+    sets, node = choice.sets, choice.node
+    columns = workspace.columns(target)
     if list(columns) != list(names):
         raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
     (rows,) = workspace.row("release/count", table=target, mark=None, unit=None)
@@ -291,12 +246,14 @@ def _verify(
                 f"{node[attribute]}; the table was dropped"
             )
     if persons_in is None:
-        examination = examine(workspace, target, columns, list(spec.quasi_identifiers), models, _references(sets), None)
+        examination = examine(
+            workspace, target, columns, choice.quasi_identifiers, choice.models, choice.references, None
+        )
     else:
         staged, unit, mark = persons_in
         examination = examine(
-            workspace, staged, _columns_of(workspace, staged), list(spec.quasi_identifiers), models,
-            _references(sets), unit, mark=mark,
+            workspace, staged, workspace.columns(staged), choice.quasi_identifiers, choice.models,
+            choice.references, unit, mark=mark,
         )  # fmt: skip
     if not examination.passed or examination.rows != expected:
         failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
@@ -306,42 +263,8 @@ def _verify(
     return examination
 
 
-def _references(sets: FrequencySets) -> dict[str, Any]:
-    return {name: render("check/stored_reference", table=table) for name, table in sets.references.items()}
-
-
-def _columns_of(workspace: Workspace, table: Relation) -> dict[str, Column]:
-    text = workspace.engine.relation(table=table.parts, query=None, file=None)
-    return {column.name: column for column in workspace.engine.columns(text)}
-
-
 def _free_name(name: str, columns: Mapping[str, Column]) -> str:
     taken = {column.lower() for column in columns}
     while name in taken:
         name += "_"
     return name
-
-
-def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
-    """Give the verified table the release's name and record its manifest, all or nothing."""
-    assert spec.release is not None
-    table = beside(spec.release, MANIFEST_TABLE)
-    workspace.report("publishing", None)
-    with workspace.engine.transaction():
-        workspace.execute("manifest/create", table=table)
-        workspace.execute("scratch/drop", target=Relation(spec.release))
-        workspace.execute("release/rename", table=written.table, name=spec.release[-1])
-        workspace.execute(
-            "manifest/insert",
-            table=table,
-            release_name=release_key(spec.release),
-            run_id=workspace.run_id,
-            published_at=manifest["published_at"],
-            spec_hash=spec.hash,
-            manifest=json.dumps(manifest, sort_keys=True),
-        )
-
-
-def now() -> str:
-    """The time in UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,26 +1,43 @@
 """One run's working place: its engine, its compiler, and the scratch tables it owns.
 
 Scratch names carry the run's id, so that two runs never meet; everything created here is
-dropped when the ``with`` block ends, whatever happened inside.
+dropped when the ``with`` block ends, whatever happened inside. Where scratch tables live is
+the connection's scratch mode:
+
+    temp      temporary tables of the session
+    schema    plain tables in a schema meant for them, each recorded before it is made
+    inline    nowhere: every statement carries the queries that it needs as WITH clauses
 """
 
 from __future__ import annotations
 
-import secrets
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import Engine, Row
+from kanon_sql.engines.base import Column, Engine, Row
 from kanon_sql.errors import DatabaseError
-from kanon_sql.sql.statement import Compiler
+from kanon_sql.sql.statement import Compiler, Creation, Statement
 from kanon_sql.sql.text import Relation
 
-__all__ = ["Reporter", "Workspace", "open_workspace"]
+__all__ = ["SCRATCH_TABLE", "Reporter", "Workspace", "now", "open_workspace"]
+
+SCRATCH_TABLE = "kanon_sql_scratch"
+"""Where tables that outlive a killed run are recorded, so that they can be found and dropped."""
+
+ROWS_PER_INSERT = 1_000
 
 Reporter = Callable[[str, int | None], None]
 """Told what is being done in plain words, and how many nodes were evaluated so far."""
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _silent(stage: str, nodes: int | None = None) -> None:
@@ -35,28 +52,37 @@ class Workspace:
         engine: where statements run.
         compiler: turns templates into the engine's SQL.
         report: called at the start of each stage.
-        run_id: in every scratch name.
     """
 
     engine: Engine
     compiler: Compiler
     report: Reporter = _silent
-    run_id: str = field(default_factory=lambda: secrets.token_hex(4))
     _tables: list[Relation] = field(default_factory=list)
+    _inline: dict[str, Statement] = field(default_factory=dict)
+    _recording: bool = False
+
+    @property
+    def run_id(self) -> str:
+        """In every scratch name, and in a comment of every statement."""
+        return self.engine.run_id
 
     def table(self, what: str) -> Relation:
         """A new scratch table's name, to be created by the caller and dropped at the end."""
-        relation = Relation((f"kanon_{self.run_id}_{what}",))
+        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{what}"))
         self._tables.append(relation)
         return relation
 
+    def quoted(self, relation: Relation) -> str:
+        """A scratch table's name, for filling a slot."""
+        return ".".join(self.compiler.quote(part) for part in relation.parts)
+
     def execute(self, name: str, /, **context: Any) -> None:
         """Compile a template and run it for its effect."""
-        self.engine.execute(self.compiler.statement(name, **context))
+        self.run(self.compiler.statement(name, **context))
 
     def fetch(self, name: str, limit: int, /, **context: Any) -> list[Row]:
         """Compile a template and fetch its rows, at most ``limit``."""
-        return self.engine.fetch(self.compiler.statement(name, **context), limit)
+        return self.query(self.compiler.statement(name, **context), limit)
 
     def row(self, name: str, /, **context: Any) -> Row:
         """Compile a template that returns exactly one row."""
@@ -65,16 +91,110 @@ class Workspace:
             raise DatabaseError(f"{name}: expected one row, got {len(rows)}")
         return rows[0]
 
+    def run(self, statement: Statement) -> None:
+        """Run a statement for its effect; one that makes a scratch table, as the scratch mode says."""
+        creates = statement.creates
+        if creates is not None and creates.temporary:
+            if self.engine.scratch.mode == "inline":
+                self._inline[creates.table] = statement
+                return
+            if self.engine.scratch.mode == "schema":
+                self._record(creates.table)
+        self.engine.execute(self._complete(statement))
+
+    def query(self, statement: Statement, limit: int) -> list[Row]:
+        """Run a query and return its rows, at most ``limit``."""
+        return self.engine.fetch(self._complete(statement), limit)
+
+    def columns(self, relation: Relation) -> dict[str, Column]:
+        """The columns of a table, a scratch table included, by name."""
+        form = self.compiler.dialect.relation(relation.parts)
+        inline = self._inline.get(form)
+        if inline is not None and inline.creates is not None:
+            form = f"({self._complete(replace(inline, sql=inline.creates.query, creates=None)).sql})"
+        return {column.name: column for column in self.engine.columns(form)}
+
+    def load(self, target: Relation, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
+        """Create a scratch table from rows of text: ``hierarchy/domain`` and what is in it."""
+        dialect, quoted = self.compiler.dialect, self.quoted(target)
+        if self.engine.scratch.mode == "inline" or not dialect.inserts:
+            creates = Creation(quoted, "\n" + dialect.rows(columns, rows), True)
+            text = self.compiler.created(creates)
+            self.run(Statement("hierarchy/load", text, creates=creates, loads=len(rows)))
+            return
+        if self.engine.scratch.mode == "schema":
+            self._record(quoted)
+        self.execute("hierarchy/domain", target=target, levels=len(columns))
+        for start in range(0, len(rows), ROWS_PER_INSERT):
+            chunk = rows[start : start + ROWS_PER_INSERT]
+            self.engine.execute(Statement("hierarchy/load", dialect.insert(quoted, chunk), loads=len(chunk)))
+
     def drop(self, relation: Relation) -> None:
         """Drop a scratch table that is no longer needed."""
-        self.execute("scratch/drop", target=relation)
+        if self.quoted(relation) not in self._inline:  # others may be made of an inline one
+            self.execute("scratch/drop", target=relation)
         self._tables.remove(relation)
 
     def drop_all(self) -> None:
         """Drop what is left. A table that was never created is no error."""
         while self._tables:
+            relation = self._tables[-1]
             with suppress(DatabaseError):
-                self.execute("scratch/drop", target=self._tables.pop())
+                self.drop(relation)
+            if self._tables and self._tables[-1] is relation:
+                self._tables.pop()
+        if self._recording:
+            with suppress(DatabaseError):
+                self.execute("scratch/forget_run", table=self._record_table, run_id=self.run_id)
+
+    @property
+    def _record_table(self) -> Relation:
+        return Relation((*self.engine.scratch.schema, SCRATCH_TABLE))
+
+    def _record(self, quoted: str) -> None:
+        """Note a scratch table before it is made, so that ``clean`` finds it after a kill."""
+        if not self._recording:
+            self.execute("scratch/create_record", table=self._record_table)
+            self._recording = True
+        parts = next(item.parts for item in self._tables if self.quoted(item) == quoted)
+        self.execute(
+            "scratch/record",
+            table=self._record_table,
+            run_id=self.run_id,
+            object_name=json.dumps(parts),
+            created_at=now(),
+        )
+
+    def _complete(self, statement: Statement) -> Statement:
+        """The statement with the inline scratch tables that it needs in front of its query."""
+        if not self._inline:
+            return statement
+        needed = self._needed(statement.sql, {})
+        if not needed:
+            return statement
+        clauses = ",\n".join(f"{table} AS ({query})" for table, query in needed.items())
+        scans = statement.scans + sum(self._inline[table].scans for table in needed)
+        users = statement.users or next(
+            (item.users for item in map(self._inline.get, needed) if item and item.users), ""
+        )
+        creates = statement.creates
+        if creates is None:
+            return replace(statement, sql=f"WITH {clauses}\n{statement.sql}", scans=scans, users=users)
+        creates = replace(creates, query=f"WITH {clauses}\n{creates.query}")
+        return replace(statement, sql=self.compiler.created(creates), scans=scans, users=users, creates=creates)
+
+    def _needed(self, sql: str, found: dict[str, str]) -> Mapping[str, str]:
+        """The inline tables that a text reads, those that they read first."""
+        for table in dict.fromkeys(_SCRATCH_NAME.findall(sql)):
+            if table in self._inline and table not in found:
+                creates = self._inline[table].creates
+                assert creates is not None
+                self._needed(creates.query, found)
+                found[table] = creates.query
+        return found
+
+
+_SCRATCH_NAME = re.compile(r"""["`\[]?kanon_[0-9a-z]+_\w+["`\]]?""")
 
 
 @contextmanager
@@ -86,9 +206,8 @@ def open_workspace(engine: Engine, source: str, report: Reporter | None = None) 
         source: the FROM form of the source relation.
         report: called at the start of each stage.
     """
-    workspace = Workspace(
-        engine, Compiler(engine.capabilities.dialect, source, engine.capabilities.exact_collation), report or _silent
-    )
+    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema")
+    workspace = Workspace(engine, compiler, report or _silent)
     try:
         yield workspace
     finally:

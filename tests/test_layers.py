@@ -29,6 +29,7 @@ LAYERS = [
     ["frequency"],
     ["classes", "verify", "rollup"],
     ["evaluate", "release"],
+    ["publish"],
     ["pipeline"],
     ["report"],
     ["cli", "__main__"],
@@ -124,7 +125,9 @@ def test_public_names_exist(path: Path) -> None:
 SQL_TEXT = re.compile(r"\b(SELECT\s.+\sFROM|INSERT INTO|CREATE (TEMPORARY )?TABLE|DROP TABLE)\b", re.DOTALL)
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if "engines" not in path.parts], ids=name_of)
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if not {"engines", "dialects"} & set(path.parts)], ids=name_of
+)
 def test_sql_text_stays_in_the_templates(path: Path) -> None:
     tree = ast.parse(path.read_text())
     prose = {

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from kanon_sql.errors import QueryTimeout
+from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.statement import Statement
 
-__all__ = ["Capabilities", "Column", "Deadline", "Engine", "Kind", "Meter", "Row"]
+__all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
 
 Row = tuple[Any, ...]
 Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "boolean", "other"]
@@ -35,20 +36,50 @@ class Capabilities:
     """What an engine can do, as data.
 
     Attributes:
-        dialect: the sqlglot dialect its SQL is written in.
         transactional_ddl: CREATE, DROP and RENAME can be rolled back.
+        atomic_replace: a reader sees the old release or the new one, never none.
         temp_tables: session temporary tables exist and need no rights in a schema.
         files: Parquet and CSV files can be read as relations.
-        exact_collation: the collation that compares text character by character.
-        identifier_bytes: the longest identifier; None when there is no limit.
+        folds_names: two names that differ in case only are one.
+        nodes_per_statement: lattice nodes that one statement may ask about.
     """
 
-    dialect: str
     transactional_ddl: bool
+    atomic_replace: bool
     temp_tables: bool
     files: bool
-    exact_collation: str
-    identifier_bytes: int | None = None
+    folds_names: bool
+    nodes_per_statement: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Where scratch tables live.
+
+    Attributes:
+        mode: temporary tables, plain tables in a schema, or nowhere (queries inline).
+        schema: the schema's name parts in mode ``schema``, else empty.
+        reason: why this mode, in words.
+    """
+
+    mode: Literal["temp", "schema", "inline"] = "temp"
+    schema: tuple[str, ...] = ()
+    reason: str = "temporary tables are allowed"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the engine expects a query to cost.
+
+    Attributes:
+        rows: rows that it expects to read, if it says so.
+        bytes: bytes that it expects to read, if it says so.
+        source: where the figures come from, such as ``EXPLAIN``.
+    """
+
+    rows: int | None
+    bytes: int | None
+    source: str
 
 
 @dataclass(slots=True)
@@ -110,7 +141,10 @@ class Engine(Protocol):
     """The protocol that every engine follows."""
 
     capabilities: Capabilities
+    dialect: Dialect
     meter: Meter
+    scratch: Scratch
+    run_id: str
 
     @property
     def label(self) -> str:
@@ -143,17 +177,17 @@ class Engine(Protocol):
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """The same for every way of writing one table's or view's name; None when there is none."""
 
-    def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
-        """Create a temporary table with ``statement`` and fill it with rows of text."""
-
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or nothing does."""
 
+    def estimate(self, relation: str) -> Estimate | None:
+        """What reading a FROM form would cost, without reading it; None when the engine cannot tell."""
+
     def cancel(self) -> None:
-        """Stop the running statement."""
+        """Stop the running statement, on the server too."""
 
     def close(self) -> None:
         """Release the connection if the engine opened it."""

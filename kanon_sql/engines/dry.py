@@ -13,23 +13,21 @@ from typing import Literal
 import sqlglot
 from sqlglot import exp
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Meter, Row
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.text import literal
 
-__all__ = ["RENDERED_DIALECTS", "DryEngine"]
-
-RENDERED_DIALECTS = ("duckdb", "postgres")
-"""The dialects whose SQL is tested by running it."""
+__all__ = ["DryEngine"]
 
 
 class DryEngine:
     """Collects statements.
 
     Args:
-        dialect: one of :data:`RENDERED_DIALECTS`.
+        dialect: one of :data:`kanon_sql.sql.dialects.DIALECTS`.
         columns: the source's columns, since there is nothing to ask.
 
     Raises:
@@ -42,17 +40,16 @@ class DryEngine:
     read_only = False
 
     def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
-        if dialect not in RENDERED_DIALECTS:
-            raise UnsupportedError(
-                f"dialect {dialect!r} is not rendered; expected one of {', '.join(RENDERED_DIALECTS)}"
-            )
+        self.dialect = dialect_named(dialect)
         self.capabilities = Capabilities(
-            dialect=dialect,
             transactional_ddl=True,
+            atomic_replace=True,
             temp_tables=True,
             files=dialect == "duckdb",
-            exact_collation="C" if dialect == "postgres" else "binary",
+            folds_names=True,
         )
+        self.scratch = Scratch()
+        self.run_id = "run"
         self.meter = Meter()
         self._columns = list(columns)
         self._written: dict[str, list[Column]] = {}
@@ -60,17 +57,17 @@ class DryEngine:
     def execute(self, statement: Statement) -> None:
         """Note a statement, and the columns of a table that it creates."""
         self.meter.count(statement)
-        tree = sqlglot.parse_one(statement.sql, read=self.capabilities.dialect)
+        tree = sqlglot.parse_one(statement.sql, read=self.dialect.sqlglot)
         if isinstance(tree, exp.Create) and isinstance(tree.expression, exp.Query):
             kinds = {column.name: column for column in self._columns}
-            self._written[tree.this.sql(self.capabilities.dialect)] = [
+            self._written[tree.this.sql(self.dialect.sqlglot)] = [
                 kinds.get(name, Column(name, "VARCHAR", "text")) for name in tree.expression.named_selects
             ]
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Note a query and answer it as a table of one row would: see :data:`_ANSWERS`."""
         self.meter.count(statement)
-        tree = sqlglot.parse_one(statement.sql, read=self.capabilities.dialect)
+        tree = sqlglot.parse_one(statement.sql, read=self.dialect.sqlglot)
         selects = [tree] if isinstance(tree, exp.Select) else list(_branches(tree))
         return [tuple(_answer(column) for column in select.expressions) for select in selects][:limit]
 
@@ -85,21 +82,14 @@ class DryEngine:
     def full_name(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 
-    def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
-        """Note the table's creation and an INSERT with its rows."""
-        self.execute(statement)
-        name = exp.to_identifier(table, quoted=True).sql(self.capabilities.dialect)
-        values = ",\n  ".join("(" + ", ".join(literal(value) for value in row) + ")" for row in rows)
-        self.meter.count(Statement("hierarchy/load", f"INSERT INTO {name} VALUES\n  {values}"))
-
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or (DuckDB) a file."""
         if table is not None:
-            return ".".join(exp.to_identifier(part, quoted=True).sql(self.capabilities.dialect) for part in table)
+            return self.dialect.relation(table)
         if query is not None:
-            return f"(\n{single_query(query, self.capabilities.dialect)}\n)"
+            return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
         if not self.capabilities.files:
-            raise UnsupportedError(f"{self.capabilities.dialect} cannot read the source file: load it into a table")
+            raise UnsupportedError(f"{self.dialect.name} cannot read the source file: load it into a table")
         assert file is not None
         return literal(file)
 
@@ -109,6 +99,10 @@ class DryEngine:
         self.meter.count(Statement("release/transaction", "BEGIN"))
         yield
         self.meter.count(Statement("release/transaction", "COMMIT"))
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """Nothing is known."""
+        return None
 
     def cancel(self) -> None:
         """Nothing runs."""

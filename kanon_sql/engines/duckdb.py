@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Kind, Meter, Row
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Kind, Meter, Row, Scratch
+from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql.query import single_query
+from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import identifier, literal
+from kanon_sql.sql.text import literal
 
 if TYPE_CHECKING:
     import duckdb
 
 __all__ = ["DuckDBEngine", "connect_duckdb"]
 
-CAPABILITIES = Capabilities(
-    dialect="duckdb", transactional_ddl=True, temp_tables=True, files=True, exact_collation="binary"
-)
+CAPABILITIES = Capabilities(transactional_ddl=True, atomic_replace=True, temp_tables=True, files=True, folds_names=True)
 
 _READERS = {
     ".parquet": "read_parquet",
@@ -31,7 +29,6 @@ _READERS = {
     ".csv.gz": "read_csv",
     ".tsv.gz": "read_csv",
 }
-_LOAD_ROWS = 1_000
 
 
 def connect_duckdb(
@@ -40,6 +37,7 @@ def connect_duckdb(
     read_only: bool = False,
     threads: int | None = None,
     memory_limit: str | None = None,
+    scratch: Scratch | None = None,
 ) -> DuckDBEngine:
     """Open a DuckDB database.
 
@@ -48,6 +46,7 @@ def connect_duckdb(
         read_only: open the file without the right to write (temporary tables still work).
         threads: CPU threads, DuckDB's default when None.
         memory_limit: such as ``4GB``, DuckDB's default when None.
+        scratch: where scratch tables live.
 
     Raises:
         DatabaseError: the file cannot be opened.
@@ -67,10 +66,10 @@ def connect_duckdb(
         connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
     except duckdb.Error as error:
         raise _database_error(error, "connect") from None
-    return DuckDBEngine(connection, label=database, owned=True, read_only=read_only and not in_memory)
+    return DuckDBEngine(connection, label=database, owned=True, read_only=read_only and not in_memory, scratch=scratch)
 
 
-class DuckDBEngine:
+class DuckDBEngine(SessionEngine):
     """One DuckDB connection.
 
     Args:
@@ -78,12 +77,14 @@ class DuckDBEngine:
         label: what to call it in messages.
         owned: this object opened the connection.
         read_only: the connection was opened read-only.
+        scratch: where scratch tables live.
 
     Raises:
         UnsupportedError: the connection compares text inexactly by default.
     """
 
     capabilities = CAPABILITIES
+    dialect = dialect_named("duckdb")
 
     def __init__(
         self,
@@ -92,13 +93,12 @@ class DuckDBEngine:
         label: str = "duckdb",
         owned: bool = False,
         read_only: bool = False,
+        scratch: Scratch | None = None,
     ) -> None:
-        self.meter = Meter()
-        self.label = label
-        self.read_only = read_only
+        super().__init__(label, read_only=read_only, scratch=scratch)
+        self.ephemeral = label.startswith(":memory:")
         self._connection = connection
         self._owned = owned
-        self._deadline = Deadline(None)
         collation = connection.execute("SELECT current_setting('default_collation')").fetchone()
         if collation and str(collation[0]).lower() not in ("", "binary", "c", "posix"):
             raise UnsupportedError(
@@ -113,50 +113,22 @@ class DuckDBEngine:
 
         return duckdb.__version__
 
-    @property
-    def ephemeral(self) -> bool:
-        """Whether this is a database in memory."""
-        return self.label.startswith(":memory:")
+    def _run(self, sql: str) -> None:
+        self._connection.execute(sql)
 
-    def execute(self, statement: Statement) -> None:
-        """Run a statement for its effect."""
-        self.meter.count(statement)
-        with self._guard(statement.name):
-            self._connection.execute(statement.sql)
-
-    def fetch(self, statement: Statement, limit: int) -> list[Row]:
-        """Run a query and return its rows; more than ``limit`` is an error."""
-        self.meter.count(statement)
-        with self._guard(statement.name):
-            rows: list[Row] = self._connection.execute(statement.sql).fetchmany(limit + 1)
-        if len(rows) > limit:
-            raise DatabaseError(f"{statement.name}: more than the {limit} rows that may reach the client")
-        self.meter.count_rows(rows)
+    def _rows(self, sql: str, limit: int) -> list[Row]:
+        rows: list[Row] = self._connection.execute(sql).fetchmany(limit + 1)
         return rows
 
-    def columns(self, relation: str) -> list[Column]:
-        """The columns of a FROM form, without reading a row."""
+    def _describe(self, relation: str) -> list[Column]:
         statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation", users=relation)
         self.meter.count(statement)
-        with self._guard("columns"):
-            rows = self._connection.execute(statement.sql).fetchall()
+        rows = self._connection.execute(self._tagged(statement.sql)).fetchall()
         self.meter.count_rows(rows)
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 
-    def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
-        """What there is under a name; DuckDB compares names without case."""
-        found = self._find(parts)
-        if found is None:
-            return None
-        return "view" if found[0] == "VIEW" else "table"
-
-    def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
-        """Catalog, schema and name in lower case, as DuckDB compares them."""
-        found = self._find(parts)
-        return None if found is None else tuple(str(part).lower() for part in found[1:])
-
-    def _find(self, parts: tuple[str, ...]) -> Row | None:
-        """Type, catalog, schema and name of what stands under a name."""
+    def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
+        """DuckDB compares names without case; the full name is in lower case."""
         *place, name = parts
         conditions = [f"lower(table_name) = lower({literal(name)})"]
         if not place:  # a temporary table hides the one in the schema
@@ -172,31 +144,16 @@ class DuckDBEngine:
             f"WHERE {' AND '.join(conditions)} ORDER BY table_catalog = 'temp' DESC"
         )
         rows = self.fetch(Statement("exists", sql), limit=8)
-        return rows[0] if rows else None
+        if not rows:
+            return None
+        return "view" if rows[0][0] == "VIEW" else "table", tuple(str(part).lower() for part in rows[0][1:])
 
-    def load(self, statement: Statement, table: str, rows: Sequence[Sequence[str | None]]) -> None:
-        """Create a temporary table and fill it with rows of text."""
-        self.execute(statement)
-        for start in range(0, len(rows), _LOAD_ROWS):
-            chunk = rows[start : start + _LOAD_ROWS]
-            values = ", ".join("(" + ", ".join(literal(value) for value in row) + ")" for row in chunk)
-            self.meter.count(Statement("load", f"INSERT INTO {identifier(table)} /* {len(chunk)} rows */"))
-            with self._guard("load"):
-                self._connection.execute(f"INSERT INTO {identifier(table)} VALUES {values}")
-
-    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
-        """The FROM form of a table, the user's query, or a file."""
-        if table is not None:
-            return ".".join(identifier(part) for part in table)
-        if query is not None:
-            return f"(\n{single_query(query, 'duckdb')}\n)"
-        if file is None:
-            raise SpecError("a source is a table, a query or a file")
-        name = file.lower()
+    def _file(self, path: str) -> str:
+        name = path.lower()
         reader = next((reader for ending, reader in _READERS.items() if name.endswith(ending)), None)
         if reader is None:
-            raise SpecError(f"source file {file}: expected one of {', '.join(sorted(_READERS))}")
-        return f"{reader}({literal(file)})"
+            raise SpecError(f"source file {path}: expected one of {', '.join(sorted(_READERS))}")
+        return f"{reader}({literal(path)})"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -236,14 +193,12 @@ class DuckDBEngine:
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
-        before = self.meter, self._deadline
-        self.meter, self._deadline = Meter(), deadline
-        replacements = self._set_replacements(False)
-        try:
-            yield self.meter
-        finally:
-            self.meter, self._deadline = before
-            self._set_replacements(replacements)
+        with super().run(deadline) as meter:
+            replacements = self._set_replacements(False)
+            try:
+                yield meter
+            finally:
+                self._set_replacements(replacements)
 
     def _set_replacements(self, enabled: bool) -> bool:
         """Stop DuckDB from reading a missing table's name as a Python variable; returns what was set."""
@@ -253,43 +208,15 @@ class DuckDBEngine:
         self._connection.execute(f"SET python_enable_replacements = {str(enabled).lower()}")
         return bool(before)
 
-    @contextmanager
-    def without_deadline(self) -> Iterator[None]:
-        """Let cleaning up finish even after the time limit was reached."""
-        before, self._deadline = self._deadline, Deadline(None)
-        try:
-            yield
-        finally:
-            self._deadline = before
-
-    @contextmanager
-    def _guard(self, name: str) -> Iterator[None]:
+    def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb
 
-        left = self._deadline.remaining()
-        expired = threading.Event()
-
-        def expire() -> None:
-            expired.set()
-            self.cancel()
-
-        timer = threading.Timer(left, expire) if left is not None else None
-        if timer is not None:
-            timer.start()
-        try:
-            yield
-        except (duckdb.InterruptException, RuntimeError) as error:
-            # DuckDB reports Ctrl-C in either way.
-            if expired.is_set():
-                raise self._deadline.error() from None
-            if isinstance(error, duckdb.InterruptException) or "interrupted" in str(error).lower():
-                raise KeyboardInterrupt from None
-            raise
-        except duckdb.Error as error:
-            raise _database_error(error, name) from None
-        finally:
-            if timer is not None:
-                timer.cancel()
+        # DuckDB reports Ctrl-C in either way.
+        if isinstance(error, duckdb.InterruptException):
+            return KeyboardInterrupt()
+        if isinstance(error, RuntimeError) and "interrupted" in str(error).lower():
+            return KeyboardInterrupt()
+        return _database_error(error, name) if isinstance(error, duckdb.Error) else None
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (

@@ -14,10 +14,11 @@ from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
-from kanon_sql.release import Written, now, publish, refuse_foreign_release, written_release
+from kanon_sql.publish import publish, refuse_foreign_release
+from kanon_sql.release import Choice, Written, written_release
 from kanon_sql.spec import Spec
 from kanon_sql.version import __version__
-from kanon_sql.workspace import Reporter, open_workspace
+from kanon_sql.workspace import Reporter, now, open_workspace
 
 __all__ = ["anonymize"]
 
@@ -58,10 +59,17 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
             suppressed = None
             if rows["suppressed"] > found.sets.null_rows:
                 suppressed = evaluator.suppressed_classes(node)
-            with written_release(
-                found.workspace, spec, found.columns, found.sets, found.models, node,
-                (suppressed, rows["suppressed"]), evaluator.keyed(node),
-            ) as written:  # fmt: skip
+            choice = Choice(
+                spec=spec,
+                columns=found.columns,
+                sets=found.sets,
+                models=found.models,
+                node=node,
+                keyed=evaluator.keyed(node),
+                suppressed=suppressed,
+                suppressed_rows=rows["suppressed"],
+            )
+            with written_release(found.workspace, choice) as written:
                 if written.masked:
                     rows["masked"] = written.masked
                 result = Result(
@@ -128,6 +136,6 @@ def _manifest(found: Searched, written: Written, result: Result) -> dict[str, An
         "versions": {
             "python": platform.python_version(),
             "sqlglot": version("sqlglot"),
-            "engine": f"{found.workspace.engine.capabilities.dialect} {found.workspace.engine.version}",
+            "engine": f"{found.workspace.engine.dialect.name} {found.workspace.engine.version}",
         },
     }

@@ -12,7 +12,7 @@ from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.privacy import PrivacyModel, TCloseness, model_of
-from kanon_sql.release import is_same_table
+from kanon_sql.publish import is_same_table
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kanon_sql.engines.base import Engine
-from kanon_sql.release import SCRATCH_TABLE
 from kanon_sql.spec import format_table_name, parse_table_name
 from kanon_sql.sql.text import Relation
-from kanon_sql.workspace import Reporter, Workspace, open_workspace
+from kanon_sql.workspace import SCRATCH_TABLE, Reporter, Workspace, open_workspace
 
 __all__ = ["CleanResult", "ScratchObject", "clean"]
 

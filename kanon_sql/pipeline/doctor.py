@@ -104,8 +104,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
             "temporary tables, tables that outlive the connection, DDL that can be rolled back",
         ),
     )
-    dialect = engine.capabilities.dialect
-    return DoctorResult(engine.label, dialect, engine.version, engine.read_only, checks, verbs)
+    return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
 
 
 def _exact_text(workspace: Workspace) -> Check:

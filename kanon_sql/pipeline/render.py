@@ -12,8 +12,9 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, source_columns
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.privacy import model_of
+from kanon_sql.publish import publish
 from kanon_sql.quality import METRICS
-from kanon_sql.release import publish, written_release
+from kanon_sql.release import Choice, written_release
 from kanon_sql.search import Batch
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql.statement import Statement
@@ -76,7 +77,6 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             )
     engine = DryEngine(dialect, _assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
-        workspace.run_id = "run"
         columns = source_columns(workspace, spec, "")
         models = [model_of(requirement) for requirement in spec.privacy]
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
@@ -87,8 +87,17 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         keyed = evaluator.keyed(levels)
         suppressed = evaluator.suppressed_classes(levels) if keyed else None
         if spec.release is not None:
-            rows = 1 if spec.suppression.style == "mask" else 0
-            with written_release(workspace, spec, columns, sets, models, levels, (suppressed, rows), keyed) as written:
+            choice = Choice(
+                spec=spec,
+                columns=columns,
+                sets=sets,
+                models=models,
+                node=levels,
+                keyed=keyed,
+                suppressed=suppressed,
+                suppressed_rows=1 if spec.suppression.style == "mask" else 0,
+            )
+            with written_release(workspace, choice) as written:
                 publish(workspace, spec, written, {"published_at": "(the time)"})
     return Rendered(dialect, tuple(engine.meter.log), _NOTES)
 

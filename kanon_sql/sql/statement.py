@@ -19,16 +19,32 @@ from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import TemplateError
 from kanon_sql.spec.redact import redact_sql
+from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation
 
-__all__ = ["SOURCE", "Compiler", "Statement", "redact", "source_relation"]
+__all__ = ["SOURCE", "Compiler", "Creation", "Statement", "redact", "source_relation"]
 
 SOURCE = "source"
 """The slot that stands for the source relation."""
 
 _SLOT = re.compile(r"\bslot_([a-z0-9_]+)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What a statement creates from a query.
+
+    Attributes:
+        table: the table's quoted name.
+        query: the query that it is created from.
+        temporary: it is a scratch table of this session.
+    """
+
+    table: str
+    query: str
+    temporary: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,65 +56,83 @@ class Statement:
         sql: the text to execute.
         scans: how often it reads the source relation.
         users: the user's own SQL inside it, whose literals may hold values.
+        quoted: the dialect's text literals and quoted names.
+        creates: the table that it creates from a query, if it does.
+        loads: how many rows of a hierarchy are written in it; logs leave them out.
     """
 
     name: str
     sql: str
     scans: int = 0
     users: str = ""
+    quoted: re.Pattern[str] | None = None
+    creates: Creation | None = None
+    loads: int = 0
 
     @property
     def redacted(self) -> str:
         """The text with every value replaced by ``?``, for logs and reports."""
         # Our own SQL has plain literals; in the user's, where one ends may depend on the dialect.
-        return redact(self.sql.replace(self.users, redact_sql(self.users)) if self.users else self.sql)
+        if self.loads:
+            return f"{self.sql.splitlines()[0]} /* {self.loads} rows */"
+        sql = self.sql.replace(self.users, redact_sql(self.users)) if self.users else self.sql
+        return redact(sql, self.quoted or _QUOTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A compiled template whose slots are open."""
+
+    text: str
+    table: str | None = None
+    temporary: bool = False
 
 
 class Compiler:
     """Compiles templates for one dialect and one source.
 
     Args:
-        dialect: a sqlglot dialect name.
+        dialect: the engine's.
         source: the FROM form of the source in that dialect, already safe.
-        exact_collation: the dialect's collation that compares text character by character.
+        temporary: scratch tables belong to the session; else they are plain tables.
     """
 
-    def __init__(self, dialect: str, source: str, exact_collation: str = "binary") -> None:
-        self._exact_collation = exact_collation
+    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True) -> None:
         self.dialect = dialect
+        self._temporary = temporary
         self._fills = {SOURCE: source}
-        self._shapes: dict[tuple[object, ...], str] = {}
+        self._shapes: dict[tuple[object, ...], Shape] = {}
         self._quoted: dict[str, str] = {}
 
     def statement(self, name: str, /, **context: Any) -> Statement:
         """Compile a template. Raises TemplateError when it is unsafe or not portable."""
         return self._fill(name, self._compile(name, context), {})
 
-    def shape(self, name: str, key: tuple[object, ...], context: Callable[[], Mapping[str, Any]]) -> str:
+    def shape(self, name: str, key: tuple[object, ...], context: Callable[[], Mapping[str, Any]]) -> Shape:
         """Compile a template with open slots once per ``key``; cheap to fill many times."""
         full = (name, *key)
         if full not in self._shapes:
             self._shapes[full] = self._compile(name, context())
         return self._shapes[full]
 
-    def fill(self, name: str, text: str, fills: Mapping[str, str]) -> Statement:
+    def fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         """Fill a shape's slots with texts that are already SQL of this dialect."""
-        return self._fill(name, text, fills)
+        return self._fill(name, shape, fills)
 
-    @staticmethod
-    def union(statements: Sequence[Statement]) -> Statement:
+    def union(self, statements: Sequence[Statement]) -> Statement:
         """One statement that returns the rows of all of them."""
         first = statements[0]
         text = "\nUNION ALL\n".join(statement.sql for statement in statements)
-        return Statement(first.name, text, sum(statement.scans for statement in statements), first.users)
+        scans = sum(statement.scans for statement in statements)
+        return Statement(first.name, text, scans, first.users, self.dialect.quoted)
 
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""
         if name not in self._quoted:
-            self._quoted[name] = exp.to_identifier(name, quoted=True).sql(self.dialect)
+            self._quoted[name] = self.dialect.quote(name)
         return self._quoted[name]
 
-    def _compile(self, name: str, context: Mapping[str, Any]) -> str:
+    def _compile(self, name: str, context: Mapping[str, Any]) -> Shape:
         text = render(name, **context)
         try:
             trees = sqlglot.parse(text, read="duckdb")
@@ -106,12 +140,19 @@ class Compiler:
             raise TemplateError(f"{name}: the rendered SQL does not parse") from error
         if len(trees) != 1 or trees[0] is None:
             raise TemplateError(f"{name}: a template must hold exactly one statement")
-        check_portable(trees[0], name)
-        for collate in trees[0].find_all(exp.Collate):
-            collate.expression.replace(exp.to_identifier(self._exact_collation, quoted=True))
-        return trees[0].sql(self.dialect, pretty=False)
+        tree = trees[0]
+        check_portable(tree, name)
+        if not isinstance(tree, exp.Create):
+            return Shape(self.dialect.sql(tree))
+        temporary = tree.find(exp.TemporaryProperty)
+        if temporary is not None and not self._temporary:
+            temporary.pop()
+        if not isinstance(tree.expression, exp.Query):
+            return Shape(self.dialect.sql(tree))
+        table = self.dialect.relation([part.name for part in tree.this.parts])
+        return Shape(self.dialect.sql(tree.expression.copy()), table, temporary is not None)
 
-    def _fill(self, name: str, text: str, fills: Mapping[str, str]) -> Statement:
+    def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         values = {**self._fills, **fills}
         scans = 0
 
@@ -124,10 +165,19 @@ class Compiler:
             return values[slot]
 
         # Literals and quoted names may contain anything, so slots are sought outside them only.
-        parts = _QUOTED.split(text)
-        filled = [part if index % 2 else _SLOT.sub(replace, part) for index, part in enumerate(parts)]
+        parts = self.dialect.quoted.split(shape.text)
+        text = "".join(part if index % 2 else _SLOT.sub(replace, part) for index, part in enumerate(parts))
+        creates = None
+        if shape.table is not None:
+            creates = Creation(shape.table, text, shape.temporary)
+            text = self.created(creates)
         source = self._fills[SOURCE]
-        return Statement(name, "".join(filled), scans, source if scans and source.startswith("(") else "")
+        users = source if scans and source.startswith("(") else ""
+        return Statement(name, text, scans, users, self.dialect.quoted, creates)
+
+    def created(self, creates: Creation) -> str:
+        """The statement that creates a table from a query."""
+        return self.dialect.create_as(creates.table, creates.query, creates.temporary and self._temporary)
 
 
 _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")
@@ -138,9 +188,14 @@ def source_relation() -> Relation:
     return Relation(slot=SOURCE)
 
 
-def redact(sql: str) -> str:
-    """The statement with every text and number literal replaced by ``?``, for logs and reports."""
-    parts = _QUOTED.split(sql)
+def redact(sql: str, quoted: re.Pattern[str] = _QUOTED) -> str:
+    """The statement with every text and number literal replaced by ``?``, for logs and reports.
+
+    Args:
+        sql: the statement.
+        quoted: one group: the dialect's text literals and quoted names.
+    """
+    parts = quoted.split(sql)
     for index, part in enumerate(parts):
         if index % 2 == 0:
             parts[index] = _NUMBER.sub("?", part)

@@ -1,0 +1,22 @@
+"""The databases behind SQLAlchemy, by the name that its URLs begin with."""
+
+from __future__ import annotations
+
+from kanon_sql.engines.backends.base import Backend
+from kanon_sql.engines.backends.postgres import PostgresBackend
+from kanon_sql.errors import UnsupportedError
+
+__all__ = ["BACKENDS", "Backend", "backend_named"]
+
+BACKENDS: dict[str, type[Backend]] = {"postgresql": PostgresBackend}
+
+
+def backend_named(name: str) -> Backend:
+    """The backend for a SQLAlchemy dialect name.
+
+    Raises:
+        UnsupportedError: there is none.
+    """
+    if name not in BACKENDS:
+        raise UnsupportedError(f"{name} databases are not supported; expected one of {', '.join(sorted(BACKENDS))}")
+    return BACKENDS[name]()

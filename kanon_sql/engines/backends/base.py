@@ -1,0 +1,102 @@
+"""What is special about one database behind SQLAlchemy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
+from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.sql.dialects import Dialect
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["Backend", "Found"]
+
+Found = tuple[Literal["table", "view"], tuple[str, ...]]
+
+
+class Backend:
+    """One database family: its session, catalog, types, errors and rights.
+
+    Attributes:
+        dialect: its SQL.
+        capabilities: what it can do.
+        extra: what to install: ``pip install "kanon-sql[extra]"``.
+        begin: the statement that opens a transaction.
+    """
+
+    dialect: Dialect
+    capabilities: Capabilities
+    extra: ClassVar[str]
+    begin: ClassVar[str] = "BEGIN"
+
+    def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
+        """Set the session up: text compared exactly, no surprises in literals, read-only if asked.
+
+        Raises:
+            UnsupportedError: this server cannot do what correctness needs.
+        """
+
+    def ephemeral(self, label: str) -> bool:
+        """Whether everything written vanishes when the connection closes."""
+        return False
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The server's version."""
+        return ".".join(str(part) for part in engine._connection.dialect.server_version_info or ())
+
+    def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
+        """The columns of a FROM form, without reading a row."""
+        raise NotImplementedError
+
+    def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
+        """The kind and the full name of what stands under a name."""
+        raise NotImplementedError
+
+    def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
+        """What the planner expects of reading a FROM form; None when it does not say."""
+        return None
+
+    def cancel(self, engine: RelationalEngine) -> None:
+        """Stop the running statement on the server; called from another thread."""
+        raise NotImplementedError
+
+    def cancelled(self, error: BaseException) -> bool:
+        """Whether a driver's error means that the statement was cancelled."""
+        return False
+
+    def lost(self, error: BaseException) -> bool:
+        """Whether a driver's error means that the connection is gone."""
+        return False
+
+    def message(self, error: BaseException) -> str:
+        """A driver's error in words, without any value of the data."""
+        return f"the database reported {type(error).__name__} (its text may hold values and is not shown)"
+
+    def scratch(self, engine: RelationalEngine) -> Scratch:
+        """The scratch mode that the connection's rights allow, found out by trying."""
+        if not self.capabilities.temp_tables:
+            return Scratch("inline", (), f"{self.dialect.name} has no temporary tables that serve here")
+        probe = self.dialect.quote(f"kanon_{engine.run_id}_probe")
+        try:
+            engine._run(self.dialect.create_as(probe, "SELECT 1 AS probe", temporary=True))
+            engine._run(f"DROP TABLE {probe}")
+        except Exception as error:
+            from sqlalchemy.exc import SQLAlchemyError
+
+            if not isinstance(error, SQLAlchemyError):
+                raise
+            return Scratch("inline", (), "the database refused a temporary table")
+        return Scratch()
+
+    def first(self, engine: RelationalEngine, sql: str) -> Row:
+        """The one row of a query of the catalog or the session."""
+        rows = engine.scalars(sql, 1)
+        if not rows:
+            raise DatabaseError("catalog: expected one row, got none")
+        return rows[0]
+
+    def refuse(self, why: str) -> UnsupportedError:
+        """An error that names the database."""
+        return UnsupportedError(f"{self.dialect.name}: {why}")

@@ -1,0 +1,104 @@
+"""PostgreSQL, by psycopg 3."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
+from kanon_sql.sql.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["PostgresBackend"]
+
+_KINDS: dict[int, Kind] = {
+    **dict.fromkeys((20, 21, 23), "integer"),
+    1700: "decimal",
+    **dict.fromkeys((700, 701), "float"),
+    **dict.fromkeys((18, 19, 25, 1042, 1043), "text"),
+    1082: "date",
+    **dict.fromkeys((1114, 1184), "timestamp"),
+    16: "boolean",
+}
+
+
+class PostgresBackend(Backend):
+    """PostgreSQL 12 and later, and servers that speak its protocol and its SQL."""
+
+    dialect = dialect_named("postgres")
+    capabilities = Capabilities(
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+    )
+    extra = "postgres"
+
+    def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
+        """Plain literals, dates and numbers in one form, and no query that the planner compiles for seconds."""
+        for setting in (
+            "standard_conforming_strings = on",
+            "client_encoding = 'UTF8'",
+            "DateStyle = 'ISO, YMD'",
+            "extra_float_digits = 1",
+            "client_min_messages = 'warning'",
+            "jit = off",  # compiling takes longer than most of these queries
+        ):
+            engine._run(f"SET {setting}")
+        if read_only:
+            engine._run("SET default_transaction_read_only = on")
+        (encoding,) = self.first(engine, "SHOW server_encoding")
+        if encoding != "UTF8":
+            raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The server's version."""
+        return str(self.first(engine, "SHOW server_version")[0]).split()[0]
+
+    def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
+        """From the driver's description of a query that reads nothing."""
+        description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
+        return [
+            Column(item.name, item.type_display.upper(), _KINDS.get(item.type_code, "other")) for item in description
+        ]
+
+    def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
+        """As PostgreSQL itself resolves the name: case counts, and the search path decides."""
+        written = self.dialect.literal(self.dialect.relation(parts))
+        rows = engine.scalars(
+            "SELECT relation.relkind, space.nspname, relation.relname FROM pg_catalog.pg_class AS relation "
+            "JOIN pg_catalog.pg_namespace AS space ON space.oid = relation.relnamespace "
+            f"WHERE relation.oid = to_regclass({written})",
+            1,
+        )
+        if not rows:
+            return None
+        kind, *full = (text.decode() if isinstance(text, bytes) else str(text) for text in rows[0])
+        return "table" if kind in ("r", "p", "f") else "view", tuple(full)
+
+    def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
+        """EXPLAIN's rows, and rows times width as bytes."""
+        (answer,) = self.first(engine, f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation} AS kanon_relation")
+        plan: Any = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
+        rows = int(plan["Plan Rows"])
+        return Estimate(rows, rows * int(plan["Plan Width"]), "EXPLAIN")
+
+    def cancel(self, engine: RelationalEngine) -> None:
+        """A cancel request on a connection of its own."""
+        engine.driver_connection.cancel()
+
+    def cancelled(self, error: BaseException) -> bool:
+        """SQLSTATE 57014, query_canceled."""
+        return getattr(error, "sqlstate", None) == "57014"
+
+    def lost(self, error: BaseException) -> bool:
+        """SQLSTATE class 08, or a server that shut down."""
+        state = getattr(error, "sqlstate", None)
+        return (state is None and type(error).__name__ == "OperationalError") or str(state or "")[:2] in ("08", "57")
+
+    def message(self, error: BaseException) -> str:
+        """Errors about names and rights keep their first line; other texts may hold values."""
+        state = str(getattr(error, "sqlstate", None) or "")
+        if state[:2] in ("42", "3D", "3F", "25") and state not in ("42804", "42846"):
+            return str(error).splitlines()[0]
+        return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"

@@ -1,0 +1,162 @@
+"""Databases that SQLAlchemy has a dialect for: one pinned connection, statements passed as they are.
+
+What differs between them (types, catalog, cancelling, rights) is a :class:`Backend` each, in
+:mod:`kanon_sql.engines.backends`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Literal
+
+from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.session import SessionEngine
+from kanon_sql.errors import DatabaseError, UnsupportedError
+from kanon_sql.sql.statement import Statement
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection, Engine
+
+    from kanon_sql.engines.backends import Backend
+
+__all__ = ["RelationalEngine"]
+
+
+class RelationalEngine(SessionEngine):
+    """One SQLAlchemy connection, in autocommit mode; transactions are statements.
+
+    Args:
+        connection: an open connection; temporary tables live and die with it.
+        backend: what is special about its database.
+        label: what to call it in messages, without credentials.
+        owned: the SQLAlchemy engine to dispose of at the end, if this object made it.
+        read_only: ask the server to refuse writes in this session.
+        scratch: where scratch tables live; found out by trying when None.
+
+    Raises:
+        UnsupportedError: the connection is inside a transaction, or its session cannot
+            compare text exactly.
+        DatabaseError: the server refused.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        backend: Backend,
+        *,
+        label: str,
+        owned: Engine | None = None,
+        read_only: bool = False,
+        scratch: Scratch | None = None,
+    ) -> None:
+        super().__init__(label, read_only=read_only, scratch=scratch)
+        if connection.in_transaction():
+            raise UnsupportedError(
+                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
+            )
+        self.backend = backend
+        self.dialect = backend.dialect
+        self._owned = owned
+        self._isolation = connection.get_isolation_level() if owned is None else None
+        self._connection = connection.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)
+        with self._guard("connect"):
+            backend.prepare(self, read_only=read_only)
+        self.capabilities = backend.capabilities
+        self.ephemeral = backend.ephemeral(label)
+        if scratch is None:
+            self.scratch = backend.scratch(self)
+
+    @property
+    def version(self) -> str:
+        """The server's version."""
+        return self.backend.version(self)
+
+    @property
+    def driver_connection(self) -> Any:
+        """The driver's own connection object."""
+        return self._connection.connection.driver_connection
+
+    def scalars(self, sql: str, limit: int = 1_000) -> list[Row]:
+        """A query of the catalog or the session, metered like any other."""
+        return self.fetch(Statement("catalog", sql, quoted=self.dialect.quoted), limit)
+
+    def _run(self, sql: str) -> None:
+        self._connection.exec_driver_sql(sql).close()
+
+    def _rows(self, sql: str, limit: int) -> list[Row]:
+        with self._connection.exec_driver_sql(sql) as result:
+            return [tuple(row) for row in result.fetchmany(limit + 1)]
+
+    def describe_cursor(self, sql: str) -> Any:
+        """The driver's description of a query's columns."""
+        self.meter.count(Statement("columns", sql, users=sql))
+        with self._connection.exec_driver_sql(self._tagged(sql)) as result:
+            return result.cursor.description
+
+    def _describe(self, relation: str) -> list[Column]:
+        return self.backend.columns(self, relation)
+
+    def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
+        return self.backend.find(self, parts)
+
+    def _file(self, path: str) -> str:
+        raise UnsupportedError(
+            f"source file {path}: {self.dialect.name} cannot read it; load it into a table, or use DuckDB"
+        )
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """What the planner expects of reading a FROM form."""
+        with self._guard("estimate"):
+            return self.backend.estimate(self, relation)
+
+    def _error(self, error: Exception, name: str) -> BaseException | None:
+        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+        if isinstance(error, DBAPIError) and error.orig is not None:
+            if self.backend.cancelled(error.orig):
+                return KeyboardInterrupt()
+            if error.connection_invalidated or self.backend.lost(error.orig):
+                return DatabaseError(
+                    f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
+                    "kanon-sql clean finds what else was left"
+                )
+            return DatabaseError(f"{name}: {self.backend.message(error.orig)}")
+        if isinstance(error, SQLAlchemyError):
+            return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy")
+        return None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside happens, or nothing does, where DDL can be rolled back."""
+        if not self.capabilities.transactional_ddl:
+            yield
+            return
+        self.execute(Statement("transaction", self.backend.begin))
+        try:
+            yield
+            self.execute(Statement("transaction", "COMMIT"))
+        except BaseException:
+            with self.without_deadline(), suppress(DatabaseError):
+                self.execute(Statement("transaction", "ROLLBACK"))
+            raise
+
+    @contextmanager
+    def run(self, deadline: Deadline) -> Iterator[Meter]:
+        """A fresh meter and a time limit for everything inside."""
+        with super().run(deadline) as meter:
+            yield meter
+
+    def cancel(self) -> None:
+        """Stop the running statement on the server."""
+        with suppress(Exception):
+            self.backend.cancel(self)
+
+    def close(self) -> None:
+        """Close the connection if this object opened it; else leave it as it was."""
+        with suppress(Exception):
+            if self._owned is not None:
+                self._connection.close()
+                self._owned.dispose()
+            elif self._isolation is not None:
+                self._connection.execution_options(isolation_level=self._isolation, no_parameters=False)

@@ -1,0 +1,184 @@
+"""What every engine with a connection shares: metering, the time limit, cancelling, tagging."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.sql.dialects import Dialect
+from kanon_sql.sql.query import single_query
+from kanon_sql.sql.statement import Statement
+
+__all__ = ["SessionEngine"]
+
+
+class SessionEngine(ABC):
+    """One connection to a database.
+
+    A subclass brings the driver: how to run a text, what its errors mean, how to cancel.
+
+    Args:
+        label: what to call the database in messages, without credentials.
+        read_only: the connection refuses to write.
+        scratch: where scratch tables live.
+    """
+
+    capabilities: Capabilities
+    dialect: Dialect
+    ephemeral = False
+
+    def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
+        self.label = label
+        self.read_only = read_only
+        self.scratch = scratch or Scratch()
+        self.meter = Meter()
+        self.run_id = secrets.token_hex(4)
+        self._deadline = Deadline(None)
+
+    # --- What a subclass brings ---
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The engine's version."""
+
+    @abstractmethod
+    def _run(self, sql: str) -> None:
+        """Run a text for its effect."""
+
+    @abstractmethod
+    def _rows(self, sql: str, limit: int) -> list[Row]:
+        """Run a query and return its rows, at most one more than ``limit``."""
+
+    @abstractmethod
+    def _describe(self, relation: str) -> list[Column]:
+        """The columns of a FROM form."""
+
+    @abstractmethod
+    def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
+        """The kind and the full name of what stands under a name."""
+
+    @abstractmethod
+    def _error(self, error: Exception, name: str) -> BaseException | None:
+        """A driver's error as one of ours, without values; None when it is not the driver's.
+
+        A cancelled statement becomes KeyboardInterrupt.
+        """
+
+    @abstractmethod
+    def cancel(self) -> None:
+        """Stop the running statement, on the server too; called from another thread."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the connection if this object opened it."""
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """What reading a FROM form would cost; None when the engine cannot tell."""
+        return None
+
+    def _file(self, path: str) -> str:
+        """The FROM form of a file."""
+        raise UnsupportedError(f"{self.dialect.name} cannot read the source file: load it into a table")
+
+    # --- What is the same for all ---
+
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect."""
+        self.meter.count(statement)
+        with self._guard(statement.name):
+            self._run(self._tagged(statement.sql))
+
+    def fetch(self, statement: Statement, limit: int) -> list[Row]:
+        """Run a query and return its rows; more than ``limit`` is an error."""
+        self.meter.count(statement)
+        with self._guard(statement.name):
+            rows = self._rows(self._tagged(statement.sql), limit)
+        if len(rows) > limit:
+            raise DatabaseError(f"{statement.name}: more than the {limit} rows that may reach the client")
+        self.meter.count_rows(rows)
+        return rows
+
+    def columns(self, relation: str) -> list[Column]:
+        """The columns of a FROM form, without reading a row."""
+        with self._guard("columns"):
+            return self._describe(relation)
+
+    def exists(self, parts: tuple[str, ...]) -> Literal["table", "view"] | None:
+        """What there is under a name."""
+        found = self._find(parts)
+        return None if found is None else found[0]
+
+    def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
+        """The same for every way of writing one table's or view's name; None when there is none."""
+        found = self._find(parts)
+        return None if found is None else found[1]
+
+    def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
+        """The FROM form of a table, the user's query, or a file."""
+        if table is not None:
+            return self.dialect.relation(table)
+        if query is not None:
+            return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
+        if file is None:
+            raise SpecError("a source is a table, a query or a file")
+        return self._file(file)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Everything inside happens, or nothing does; just a block where DDL cannot be rolled back."""
+        yield
+
+    @contextmanager
+    def run(self, deadline: Deadline) -> Iterator[Meter]:
+        """A fresh meter, a fresh run id and a time limit for everything inside."""
+        before = self.meter, self._deadline, self.run_id
+        self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
+        try:
+            yield self.meter
+        finally:
+            self.meter, self._deadline, self.run_id = before
+
+    @contextmanager
+    def without_deadline(self) -> Iterator[None]:
+        """Let cleaning up finish even after the time limit was reached."""
+        before, self._deadline = self._deadline, Deadline(None)
+        try:
+            yield
+        finally:
+            self._deadline = before
+
+    def _tagged(self, sql: str) -> str:
+        """The text with a comment that says whose it is, for the server's own logs."""
+        return f"/* kanon_sql run {self.run_id} */ {sql}"
+
+    @contextmanager
+    def _guard(self, name: str) -> Iterator[None]:
+        left = self._deadline.remaining()
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            self.cancel()
+
+        timer = threading.Timer(left, expire) if left is not None else None
+        if timer is not None:
+            timer.start()
+        try:
+            yield
+        except Exception as error:
+            ours = self._error(error, name)
+            if expired.is_set():
+                raise self._deadline.error() from None
+            if ours is None:
+                raise
+            raise ours from None
+        finally:
+            if timer is not None:
+                timer.cancel()

@@ -1,0 +1,122 @@
+"""Publish a verified release: put it in the place of the old one, and leave a manifest.
+
+Until the last step nothing stands under the release's name but what stood there before.
+Where DDL can be rolled back, dropping, renaming and the manifest are one transaction. Where
+it cannot, the manifest goes first and the tables are exchanged as atomically as the engine
+can; an unverified or partial table never has the release's name.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from kanon_sql.engines.base import Engine
+from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.release import Written, beside
+from kanon_sql.spec import Spec
+from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.text import Relation
+from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
+
+__all__ = ["MANIFEST_TABLE", "is_same_table", "publish", "refuse_foreign_release"]
+
+MANIFEST_TABLE = "kanon_sql_manifest"
+
+
+def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
+    """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
+
+    Raises:
+        SpecError: the source, or something else, stands under the release's name.
+    """
+    assert spec.release is not None
+    release = spec.release
+    kind = workspace.engine.exists(release)
+    if kind is None:
+        return
+    shown = ".".join(release)
+    if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
+        raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
+    manifest = beside(release, MANIFEST_TABLE)
+    if kind == "table" and workspace.engine.exists(manifest.parts) == "table":
+        (published,) = workspace.row(
+            "manifest/find", table=manifest, release_name=release_key(workspace.engine, release)
+        )
+        if published:
+            return
+    raise SpecError(
+        f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
+        "choose another name, or drop or rename it first"
+    )
+
+
+def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether two ways of writing a name mean one table or view."""
+    if first == second or first[-1].lower() != second[-1].lower():
+        return first == second
+    found = engine.full_name(first)
+    return found is not None and found == engine.full_name(second)
+
+
+def release_key(engine: Engine, release: tuple[str, ...]) -> str:
+    """A release's name in the manifest: its last part, as the database compares names."""
+    return release[-1].lower() if engine.capabilities.folds_names else release[-1]
+
+
+def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
+    """Give the verified table the release's name and record its manifest."""
+    assert spec.release is not None
+    workspace.report("publishing", None)
+    table = beside(spec.release, MANIFEST_TABLE)
+    if workspace.engine.capabilities.transactional_ddl:
+        with workspace.engine.transaction():
+            workspace.execute("manifest/create", table=table)
+            workspace.execute("scratch/drop", target=Relation(spec.release))
+            _rename(workspace, written, spec.release)
+            _record(workspace, spec, manifest)
+        return
+    workspace.execute("manifest/create", table=table)
+    _record(workspace, spec, manifest)
+    try:
+        _exchange(workspace, written, spec.release)
+    except DatabaseError:
+        with suppress(DatabaseError):
+            workspace.execute("manifest/withdraw", table=table, run_id=workspace.run_id)
+        raise
+
+
+def _exchange(workspace: Workspace, written: Written, release: tuple[str, ...]) -> None:
+    """Where DDL cannot be rolled back: as few steps as the engine knows."""
+    if workspace.engine.exists(release) is None:
+        _rename(workspace, written, release)
+        return
+    aside = beside(release, f"kanon_{workspace.run_id}_old")
+    record = beside(release, SCRATCH_TABLE)
+    name = json.dumps(aside.parts)
+    workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
+    for sql in workspace.compiler.dialect.replace(written.table.parts, release, aside.parts):
+        workspace.run(Statement("release/replace", sql, quoted=workspace.compiler.dialect.quoted))
+    workspace.execute("scratch/drop", target=aside)
+    workspace.execute("scratch/forget", table=record, object_name=name)
+
+
+def _rename(workspace: Workspace, written: Written, release: tuple[str, ...]) -> None:
+    dialect = workspace.compiler.dialect
+    sql = dialect.rename(written.table.parts, release[-1])
+    workspace.run(Statement("release/rename", sql, quoted=dialect.quoted))
+
+
+def _record(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> None:
+    assert spec.release is not None
+    workspace.execute(
+        "manifest/insert",
+        table=beside(spec.release, MANIFEST_TABLE),
+        release_name=release_key(workspace.engine, spec.release),
+        run_id=workspace.run_id,
+        published_at=manifest["published_at"],
+        spec_hash=spec.hash,
+        manifest=json.dumps(manifest, sort_keys=True),
+    )

@@ -1,0 +1,120 @@
+"""What a dialect is: how the portable syntax tree becomes one engine's own SQL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from sqlglot import exp
+
+__all__ = ["Dialect", "replaced"]
+
+_QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"""
+_QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`"""
+
+
+class Dialect:
+    """The SQL of one engine: DuckDB's, unless a subclass says otherwise.
+
+    Attributes:
+        name: what users and the manifest call it.
+        sqlglot: sqlglot's name for it.
+        backslash: a backslash escapes inside a text literal.
+        identifier_bytes: the longest name; None when there is no limit that matters.
+        inserts: rows can be inserted into a scratch table of the session.
+    """
+
+    name: ClassVar[str]
+    sqlglot: ClassVar[str]
+    backslash: ClassVar[bool] = False
+    identifier_bytes: ClassVar[int | None] = None
+    inserts: ClassVar[bool] = True
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """Text that is compared character by character, whatever its column's collation is."""
+        raise NotImplementedError
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Replace what sqlglot would pass through or change without a warning."""
+        return tree
+
+    def sql(self, tree: exp.Expr) -> str:
+        """A checked tree as text. The tree is used up."""
+        for collate in list(tree.find_all(exp.Collate)):
+            collate.replace(self.exact(collate.this.copy()))
+        return self.rewrite(tree).sql(self.sqlglot)
+
+    def quote(self, name: str) -> str:
+        """A quoted name."""
+        return exp.to_identifier(name, quoted=True).sql(self.sqlglot)
+
+    def relation(self, parts: Sequence[str]) -> str:
+        """A quoted table name of one to three parts."""
+        return ".".join(self.quote(part) for part in parts)
+
+    def literal(self, value: str | None) -> str:
+        """Text as a literal, or NULL."""
+        return "NULL" if value is None else exp.Literal.string(value).sql(self.sqlglot)
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """Create a table from a query.
+
+        Args:
+            table: its quoted name.
+            query: in this dialect.
+            temporary: it belongs to the session.
+        """
+        return f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {table} AS {query}"
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+        """A query of the rows given as text."""
+        names = [self.quote(column) for column in columns]
+        selects = [
+            "SELECT " + ", ".join(f"{self.literal(value)} AS {name}" for name, value in zip(names, row, strict=True))
+            for row in rows
+        ]
+        return "\nUNION ALL\n".join(selects)
+
+    def insert(self, table: str, rows: Sequence[Sequence[str | None]]) -> str:
+        """Insert rows of text into a table, whose name is quoted."""
+        return f"INSERT INTO {table} VALUES\n  " + ",\n  ".join(
+            "(" + ", ".join(map(self.literal, row)) + ")" for row in rows
+        )
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """Give a table another name in its schema."""
+        return f"ALTER TABLE {self.relation(table)} RENAME TO {self.quote(name)}"
+
+    def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
+        """Put a table in the place of the release, where DDL cannot be rolled back.
+
+        Args:
+            table: the verified table.
+            release: the name of the release, under which the old one stands.
+            aside: a free name, under which the old one may be left; it is dropped afterwards.
+        """
+        return [self.rename(release, aside[-1]), self.rename(table, release[-1])]
+
+    @property
+    def quoted(self) -> re.Pattern[str]:
+        """One group: a text literal or a quoted name, whose content is nobody's SQL."""
+        return _PATTERNS[self.backslash]
+
+
+_PATTERNS = {False: re.compile(f"({_QUOTED})", re.DOTALL), True: re.compile(f"({_QUOTED_BACKSLASH})", re.DOTALL)}
+
+
+def replaced(
+    tree: exp.Expr, kind: type[exp.Expr] | tuple[type[exp.Expr], ...], by: Callable[[exp.Expr], exp.Expr]
+) -> exp.Expr:
+    """The tree with every node of a kind replaced, innermost first."""
+    kinds = kind if isinstance(kind, tuple) else (kind,)
+    for node in reversed(list(tree.find_all(*kinds))):
+        new = by(node)
+        if new is not node:
+            if node is tree:
+                tree = new
+            else:
+                node.replace(new)
+    return tree
