@@ -107,7 +107,7 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
     for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items()):
         hierarchy = quasi_identifier.hierarchy
         if isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
-            built.append(_from_rows(workspace, spec, index, name, quasi_identifier, raw))
+            built.append(_from_rows(workspace, spec, index, columns[name], quasi_identifier, raw))
         else:
             built.append(_from_rule(workspace, index, columns[name], quasi_identifier, raw))
     _check_limits(built)
@@ -123,7 +123,7 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
     """
     hierarchy = quasi_identifier.hierarchy
     where = f"quasi_identifiers.{column.name}"
-    labels = [render("hierarchy/levels/value")]
+    labels = [value_text(column, Sql("value"))]
     if isinstance(hierarchy, IntervalsHierarchy):
         if column.kind not in _NUMERIC:
             raise SpecError(
@@ -145,6 +145,11 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
             level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
         ]
     return labels
+
+
+def value_text(column: Column, value: Sql) -> Sql:
+    """A value of a column as text, the same on every engine."""
+    return render("hierarchy/levels/value", value=value, is_float=column.kind == "float")
 
 
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
@@ -218,12 +223,12 @@ def _from_rule(
 
 
 def _from_rows(
-    workspace: Workspace, spec: Spec, index: int, name: str, quasi_identifier: QuasiIdentifier, raw: Relation
+    workspace: Workspace, spec: Spec, index: int, column: Column, quasi_identifier: QuasiIdentifier, raw: Relation
 ) -> _Built:
     hierarchy = quasi_identifier.hierarchy
     domain = workspace.table(f"domain{index}")
     if isinstance(hierarchy, TableHierarchy):
-        levels, top, rows = _copy_table(workspace, hierarchy, name, domain)
+        levels, top, rows = _copy_table(workspace, hierarchy, column.name, domain)
     else:
         if isinstance(hierarchy, FileHierarchy):
             given = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
@@ -239,13 +244,14 @@ def _from_rows(
         target=table,
         raw=raw,
         raw_column=raw_column,
+        text=value_text(column, Sql("found.value")),
         domain=domain,
         height=levels - 1,
         top=top,
     )
     return _Built(
         index=index,
-        name=name,
+        name=column.name,
         column=raw_column,
         table=table,
         height=levels - 1,

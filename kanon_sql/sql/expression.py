@@ -8,9 +8,13 @@ from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError, TemplateError
 from kanon_sql.sql.portable import check_portable
+from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql
 
 __all__ = ["level_expression"]
+
+_NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln)
+"""Expressions that are numbers, maybe with a fraction; whole ones are written without it."""
 
 _NOT_SCALAR = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star)
 
@@ -45,4 +49,5 @@ def level_expression(text: str, where: str) -> Sql:
     replaced = expression.transform(
         lambda node: exp.column("value") if isinstance(node, exp.Column) else node,
     )
-    return Sql(f"CAST({replaced.sql('duckdb')} AS VARCHAR)")
+    sql = Sql(replaced.sql("duckdb"))
+    return render("hierarchy/levels/value", value=Sql(f"({sql})"), is_float=isinstance(replaced.unnest(), _NUMBERS))

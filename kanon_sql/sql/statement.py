@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sqlglot
@@ -133,24 +134,7 @@ class Compiler:
         return self._quoted[name]
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> Shape:
-        text = render(name, **context)
-        try:
-            trees = sqlglot.parse(text, read="duckdb")
-        except SqlglotError as error:
-            raise TemplateError(f"{name}: the rendered SQL does not parse") from error
-        if len(trees) != 1 or trees[0] is None:
-            raise TemplateError(f"{name}: a template must hold exactly one statement")
-        tree = trees[0]
-        check_portable(tree, name)
-        if not isinstance(tree, exp.Create):
-            return Shape(self.dialect.sql(tree))
-        temporary = tree.find(exp.TemporaryProperty)
-        if temporary is not None and not self._temporary:
-            temporary.pop()
-        if not isinstance(tree.expression, exp.Query):
-            return Shape(self.dialect.sql(tree))
-        table = self.dialect.relation([part.name for part in tree.this.parts])
-        return Shape(self.dialect.sql(tree.expression.copy()), table, temporary is not None)
+        return _compiled(name, render(name, **context), self.dialect, self._temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         values = {**self._fills, **fills}
@@ -181,6 +165,28 @@ class Compiler:
 
 
 _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")
+
+
+@lru_cache(maxsize=1_000)
+def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
+    """Parsing takes longer than most statements run; shapes come back with every run of a process."""
+    try:
+        trees = sqlglot.parse(text, read="duckdb")
+    except SqlglotError as error:
+        raise TemplateError(f"{name}: the rendered SQL does not parse") from error
+    if len(trees) != 1 or trees[0] is None:
+        raise TemplateError(f"{name}: a template must hold exactly one statement")
+    tree = trees[0]
+    check_portable(tree, name)
+    if not isinstance(tree, exp.Create):
+        return Shape(dialect.sql(tree))
+    of_session = tree.find(exp.TemporaryProperty)
+    if of_session is not None and not temporary:
+        of_session.pop()
+    if not isinstance(tree.expression, exp.Query):
+        return Shape(dialect.sql(tree))
+    table = dialect.relation([part.name for part in tree.this.parts])
+    return Shape(dialect.sql(tree.expression.copy()), table, of_session is not None)
 
 
 def source_relation() -> Relation:

@@ -45,6 +45,8 @@ class PostgresBackend(Backend):
             "jit = off",  # compiling takes longer than most of these queries
         ):
             engine._run(f"SET {setting}")
+        # A prepared statement would outlive a release that changes its columns.
+        engine.driver_connection.prepare_threshold = None
         if read_only:
             engine._run("SET default_transaction_read_only = on")
         (encoding,) = self.first(engine, "SHOW server_encoding")

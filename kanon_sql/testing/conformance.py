@@ -1,0 +1,464 @@
+"""What an engine must do to be accepted; see :mod:`kanon_sql.testing`."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+from math import isclose
+from typing import Any
+
+import duckdb
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError
+from kanon_sql.pipeline.clean import clean
+from kanon_sql.pipeline.doctor import doctor
+from kanon_sql.pipeline.result import Result
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql.statement import Statement
+from kanon_sql.testing.subject import TYPES, Subject, as_text
+
+__all__ = ["Conformance", "Reference"]
+
+NASTY = [
+    "a", "A", "a ", " a", "á", "a\u0301", "ä", "ß", "ss", "", " ", "'", '"', "''", "\\", "\\'", "\\n", "%", "%s", "%%",
+    "_", ":x", ":1", "?", "$1", "{0}", "{{ x }}", "#", "--", "/* x */", ";", "\n", "\r\n", "\t", "`", "[a]", "NULL",
+    "null", "*", "0", "00", "0.0", "1e3", "-0", "İ", "ı", "i", "I", "🙂", "🙂🙂", "ﬁ", "fi", "Ａ", "\u200b", "\u00a0",
+    "x" * 10_000, "x" * 9_999 + "y", None,
+]  # fmt: skip
+"""Texts that engines like to merge, to cut, to unquote, or to take for SQL. All are different."""
+
+NAMES = [
+    "Select", "order", "marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b",
+    "value", "row_count", "q0", "kanon_source", "CamelCase",
+]  # fmt: skip
+"""Names that need quoting, or that our own SQL uses."""
+
+VISITS = {
+    "person": "integer",
+    "name": "text",
+    "age": "integer",
+    "zip": "text",
+    "born": "date",
+    "sex": "text",
+    "weight": "decimal",
+    "illness": "text",
+    "charge": "integer",
+}
+
+
+def visits(seed: int = 7, persons: int = 90) -> list[tuple[Any, ...]]:
+    """A small clinic: one or two visits per person, with NULLs."""
+    draw = random.Random(seed)
+    rows = []
+    for person in range(persons):
+        of_person = (
+            f"n{person}",
+            draw.randint(-5, 90),
+            draw.choice(["94130", "94131", "9423", "94230", "x"]),
+            date(draw.randint(1940, 1999), draw.randint(1, 12), draw.randint(1, 28)),
+            draw.choice(["M", "F", "m"]),
+            Decimal(draw.randint(300, 990)) / 10,
+        )
+        for _ in range(draw.randint(1, 2)):
+            rows.append((person, *of_person, draw.choice(["flu", "Flu", "ulcer", "asthma", None]), draw.randint(1, 99)))
+    return rows
+
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "visits_release",
+    "identifiers": ["name"],
+    "quasi_identifiers": {
+        "age": {"intervals": [20], "bottom": 0, "top": 80},
+        "zip": {"prefix": [3]},
+        "born": {"dates": ["quarter", "decade"]},
+        "sex": {"tree": {"x": ["M", "m"], "y": ["F"]}},
+    },
+    "sensitive": ["illness"],
+    "keep": ["charge"],
+    "privacy": [{"k_anonymity": 3}],
+    "suppression": {"limit": 0.2},
+}
+
+L_AND_T = [
+    {"k_anonymity": 2},
+    {"l_diversity": {"attribute": "illness", "l": 2}},
+    {"l_diversity": {"attribute": "illness", "l": 1.5, "kind": "entropy"}},
+    {"l_diversity": {"attribute": "illness", "l": 2, "kind": "recursive", "c": 3}},
+    {"t_closeness": {"attribute": "illness", "t": 0.6}},
+]
+
+CASES: dict[str, dict[str, Any]] = {
+    "loss": {},
+    "height": {"search": {"metric": "height"}},
+    "precision": {"search": {"metric": "precision", "algorithm": "samarati"}},
+    "discernibility": {"search": {"metric": "discernibility", "algorithm": "incognito"}},
+    "average_class_size": {"search": {"metric": "average_class_size"}},
+    "entropy": {"search": {"metric": "entropy"}},
+    "ambiguity": {"search": {"metric": "ambiguity"}},
+    "l and t": {"privacy": L_AND_T, "suppression": {"limit": 0.4}},
+    "masked": {"suppression": {"limit": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
+    "persons": {"unit": "person"},
+    "persons, l and t, masked": {
+        "unit": "person",
+        "privacy": L_AND_T,
+        "suppression": {"limit": 0.5, "style": "mask"},
+    },
+    "expressions": {
+        "quasi_identifiers": {
+            "age": {"sql": ["floor(x / 10) * 10", "CASE WHEN x < 40 THEN 'young' ELSE 'old' END"]},
+            "zip": {"sql": ["substring(x, 1, 2)"]},
+        }
+    },
+    "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
+    "decimals and NULLs": {
+        "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6},
+    },
+}
+
+
+class Reference:
+    """DuckDB with the same tables, whose answers the engine's must equal."""
+
+    def __init__(self) -> None:
+        self.connection = duckdb.connect(config={"threads": 1})
+        self.engine = kanon_sql.connect(self.connection)
+        self._dialect = dialect_named("duckdb")
+
+    def table(self, name: str, columns: Mapping[str, str], rows: Sequence[Sequence[Any]]) -> None:
+        """Create the same table as the subject's."""
+        listed = ", ".join(f"{self._dialect.quote(column)} {TYPES[kind]}" for column, kind in columns.items())
+        self.connection.execute(f"CREATE OR REPLACE TABLE {self._dialect.quote(name)} ({listed})")
+        marks = ", ".join("?" * len(columns))
+        if rows:
+            self.connection.executemany(f"INSERT INTO {self._dialect.quote(name)} VALUES ({marks})", rows)
+
+    def rows(self, name: str) -> list[tuple[Any, ...]]:
+        """All rows of a table."""
+        return self.connection.execute(f"SELECT * FROM {self._dialect.quote(name)}").fetchall()
+
+
+def multiset(rows: Sequence[Sequence[Any]]) -> Counter[tuple[str | None, ...]]:
+    """Rows without order, every cell as text."""
+    return Counter(tuple(map(as_text, row)) for row in rows)
+
+
+def same(ours: Result, theirs: Result) -> None:
+    """Two engines said the same."""
+    assert (ours.verdict, ours.node, ours.rows, ours.classes) == (
+        theirs.verdict, theirs.node, theirs.rows, theirs.classes,
+    )  # fmt: skip
+    assert ours.metrics.keys() == theirs.metrics.keys()
+    for name, value in theirs.metrics.items():
+        assert isclose(ours.metrics[name], value, rel_tol=1e-9, abs_tol=1e-9), name
+    assert ours.achieved.keys() == theirs.achieved.keys()
+    for label, achieved in theirs.achieved.items():
+        for what, value in achieved.items():
+            found = ours.achieved[label][what]
+            if isinstance(value, float) and isinstance(found, float):
+                assert isclose(found, value, rel_tol=1e-9, abs_tol=1e-9), (label, what)
+            else:
+                assert found == value, (label, what)
+
+
+class Conformance:
+    """Subclass it with a fixture ``subject``; pytest collects the tests below."""
+
+    @pytest.fixture(autouse=True)
+    def _applies(self, request: pytest.FixtureRequest, subject: Subject) -> None:
+        why = subject.lacks.get(request.function.__name__)
+        if why is not None:
+            pytest.skip(why)
+
+    @pytest.fixture(scope="class")
+    def reference(self) -> Iterator[Reference]:
+        """DuckDB with the visits."""
+        made = Reference()
+        made.table("visits", VISITS, visits())
+        yield made
+        made.connection.close()
+
+    @pytest.fixture(scope="class")
+    def with_visits(self, subject: Subject) -> Subject:
+        """The subject, with the visits in it."""
+        subject.table("visits", VISITS, visits())
+        return subject
+
+    @pytest.fixture
+    def engine(self, subject: Subject) -> Iterator[Engine]:
+        """A connection of kanon_sql's own; releases are gone before and after."""
+        subject.drop("visits_release")
+        opened = subject.connect()
+        yield opened
+        opened.close()
+        subject.drop("visits_release")
+
+    # --- The same answers as DuckDB ---
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_the_same_release_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, case: str
+    ) -> None:
+        spec = kanon_sql.Spec.from_dict({**SPEC, **CASES[case]})
+        reference.connection.execute("DROP TABLE IF EXISTS visits_release")
+        theirs = kanon_sql.anonymize(reference.engine, spec)
+        assert theirs.passed, "the case must be one that can be released"
+        ours = kanon_sql.anonymize(engine, spec)
+        same(ours, theirs)
+        assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        assert ours.cost.source_scans == theirs.cost.source_scans
+        rows_only = spec.unit is not None
+        same(
+            kanon_sql.check(engine, spec, count_rows=rows_only),
+            kanon_sql.check(reference.engine, spec, count_rows=rows_only),
+        )
+        same(kanon_sql.check(engine, spec, "visits"), kanon_sql.check(reference.engine, spec, "visits"))
+
+    @pytest.mark.parametrize("mode", ["temp", "inline", "schema"])
+    def test_every_scratch_mode_gives_the_same_and_leaves_nothing(
+        self, with_visits: Subject, reference: Reference, mode: str
+    ) -> None:
+        if mode in with_visits.lacks:
+            pytest.skip(with_visits.lacks[mode])
+        spec = kanon_sql.Spec.from_dict({**SPEC, "search": {"metric": "height"}})
+        scratch = mode
+        if mode == "schema":
+            scratch = f"schema:{'.'.join(with_visits.schema('kanon_scratch'))}"
+        with_visits.drop("visits_release")
+        engine = with_visits.connect(scratch=scratch)
+        try:
+            before = set(with_visits.tables())
+            same(kanon_sql.plan(engine, spec), kanon_sql.plan(reference.engine, spec))
+            assert set(with_visits.tables()) == before, "plan writes nothing"
+            ours = kanon_sql.anonymize(engine, spec)
+            assert set(with_visits.tables()) - before <= {"visits_release", "kanon_sql_manifest", "kanon_sql_scratch"}
+            assert engine.scratch.mode == mode
+            assert ours.cost.source_scans == 2 or mode == "inline"
+            assert clean(engine, drop=False).objects == ()
+        finally:
+            engine.close()
+            with_visits.drop("visits_release")
+
+    # --- Values ---
+
+    def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:
+        """Every nasty text is a class of its own; merging two would make a class look larger than it is."""
+        counts = {value: 1 + position % 3 for position, value in enumerate(NASTY)}
+        rows = [(value,) for value, count in counts.items() for _ in range(count)]
+        subject.table("nasty", {"q": "text"}, rows)
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "release": "visits_release",
+                "quasi_identifiers": {"q": {"maximum_level": 0}},
+                "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.9},
+            }
+        )  # fmt: skip
+        checked = kanon_sql.check(engine, spec, "nasty")
+        assert checked.classes["count"] == len(NASTY)
+        (achieved,) = checked.achieved.values()
+        assert achieved["violating_classes"] == sum(count < 2 for count in counts.values())
+        result = kanon_sql.anonymize(engine, spec)
+        expected = Counter({(value,): count for value, count in counts.items() if count >= 2})
+        assert Counter(subject.rows("visits_release")) == expected
+        assert result.rows["suppressed"] == sum(count for count in counts.values() if count < 2)
+        subject.drop("nasty")
+
+    def test_different_texts_are_different_sensitive_values(self, subject: Subject, engine: Engine) -> None:
+        values = [value for value in NASTY if value is not None]
+        subject.table("nasty", {"q": "text", "s": "text"}, [("same", value) for value in values])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
+                "privacy": [{"l_diversity": {"attribute": "s", "l": 2}}],
+            }
+        )  # fmt: skip
+        (achieved,) = kanon_sql.check(engine, spec, "nasty").achieved.values()
+        assert achieved["l"] == len(values)
+        subject.drop("nasty")
+
+    def test_numbers_and_dates(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        columns = {"n": "bigint", "d": "decimal", "b": "date", "x": "double"}
+        numbers = [-(2**53) - 1, -(2**53), 2**53, 2**53 + 1, -1, 0, 1, 9]
+        decimals = [Decimal(text) for text in ("-10.01", "-10.00", "-0.01", "0", "0.01", "9.99", "10", "10.01")]
+        dates = [date(1, 1, 1), date(999, 12, 31), date(1000, 1, 1), date(1899, 12, 31), date(1900, 1, 1),
+                 date(1969, 12, 31), date(1970, 1, 1), date(2000, 2, 29)]  # fmt: skip
+        doubles = [-1e15, -2.5, -0.5, 0.0, 0.5, 2.5, 1024.0, 1e15]
+        listed = zip(numbers, decimals, dates, doubles, strict=True)
+        rows: list[tuple[Any, ...]] = [row for row in listed for _ in range(2)]
+        rows += [(None, None, None, None)] * 3
+        subject.table("numbers", columns, rows)
+        reference.table("numbers", columns, rows)
+        quasi: dict[str, Any] = {
+            "n": {"maximum_level": 0},
+            "d": {"intervals": [0.5, 10], "minimum_level": 1, "maximum_level": 1},
+            "b": {"dates": ["month", "decade", "century"], "minimum_level": 2, "maximum_level": 2},
+            "x": {"maximum_level": 0},
+        }
+        for name, minimum in (("d", 0), ("d", 1), ("d", 2), ("b", 0), ("b", 1), ("b", 2), ("b", 3), ("n", 0), ("x", 0)):
+            levels = {**quasi[name], "minimum_level": minimum, "maximum_level": minimum}
+            spec = kanon_sql.Spec.from_dict(
+                {
+                    "version": 1, "source": "numbers", "release": "visits_release",
+                    "quasi_identifiers": {name: levels}, "privacy": [{"k_anonymity": 2}],
+                }
+            )  # fmt: skip
+            same(kanon_sql.anonymize(engine, spec), kanon_sql.anonymize(reference.engine, spec))
+            assert multiset(subject.rows("visits_release")) == multiset(reference.rows("visits_release")), (
+                name,
+                minimum,
+            )
+        subject.drop("numbers")
+
+    # --- Names ---
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_names_that_need_quoting(self, subject: Subject, engine: Engine, name: str) -> None:
+        if name in subject.lacks:
+            pytest.skip(subject.lacks[name])
+        subject.table(name, {name: "text", f"{name}2": "text"}, [("a", "x"), ("a", "y"), ("b", "x")])
+        quoted = '"' + name.replace('"', '""') + '"'
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": quoted, "release": "visits_release", "quasi_identifiers": {name: None},
+                "sensitive": [f"{name}2"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.5},
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        assert Counter(subject.rows("visits_release")) == Counter([("a", "x"), ("a", "y")])
+        subject.drop(name)
+
+    def test_a_view_a_schema_and_a_query(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        there = with_visits.schema("kanon_other")
+        shown = ".".join(there)
+        with_visits.table((*there, "visits"), VISITS, visits(8))
+        with_visits.drop((*there, "released"))
+        reference.connection.execute("CREATE SCHEMA IF NOT EXISTS kanon_other")
+        reference.table("other_visits", VISITS, visits(8))
+        with_visits.drop("some_view", "VIEW")
+        table = with_visits.dialect.relation((*there, "visits"))
+        with_visits.execute(f"CREATE VIEW some_view AS SELECT * FROM {table} WHERE charge > 30")
+        where = {"query": "SELECT * FROM other_visits WHERE charge > 30"}
+        theirs = kanon_sql.anonymize(reference.engine, kanon_sql.Spec.from_dict({**SPEC, "source": where}))
+        spec = kanon_sql.Spec.from_dict({**SPEC, "source": "some_view", "release": f"{shown}.released"})
+        same(kanon_sql.anonymize(engine, spec), theirs)
+        assert multiset(with_visits.rows((*there, "released"))) == multiset(reference.rows("visits_release"))
+        assert kanon_sql.anonymize(engine, spec).passed, "it replaces its own"
+        assert kanon_sql.check(engine, spec).passed
+        with_visits.drop("some_view", "VIEW")
+        with_visits.drop((*there, "released"))
+
+    # --- Degenerate tables ---
+
+    def test_no_rows_and_too_few(self, subject: Subject, engine: Engine) -> None:
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "few", "release": "visits_release", "quasi_identifiers": {"q": None},
+                "privacy": [{"k_anonymity": 3}],
+            }
+        )  # fmt: skip
+        for rows in ([], [("a",), ("b",)]):
+            subject.table("few", {"q": "text"}, rows)
+            result = kanon_sql.anonymize(engine, spec)
+            assert not result.passed
+            assert "visits_release" not in subject.tables()
+        subject.drop("few")
+
+    # --- Publishing ---
+
+    def test_a_release_replaces_its_own_and_nothing_else(self, with_visits: Subject, engine: Engine) -> None:
+        spec = kanon_sql.Spec.from_dict(SPEC)
+        first = kanon_sql.anonymize(engine, spec)
+        again = kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": 5}]}))
+        assert first.passed
+        assert again.passed
+        assert len(with_visits.rows("visits_release")) == again.rows["released"]
+        with_visits.table("mine", {"q": "text"}, [("a",)])
+        with pytest.raises(SpecError, match="did not publish"):
+            kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict({**SPEC, "release": "mine"}))
+        assert with_visits.rows("mine") == [("a",)]
+        with_visits.drop("mine")
+        left = [name for name in with_visits.tables() if re.match(r"kanon_[0-9a-f]{8}_", name)]
+        assert left == []
+        assert clean(engine, drop=False).objects == ()
+
+    def test_what_a_killed_run_left_is_found_and_dropped(self, with_visits: Subject, engine: Engine) -> None:
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
+        left = "kanon_0123abcd_release"
+        with_visits.table(left, {"q": "text"}, [("a",)])
+        record = with_visits.dialect.quote("kanon_sql_scratch")
+        name = with_visits.dialect.literal(f'["{left}"]')
+        with_visits.execute(f"INSERT INTO {record} VALUES ('0123abcd', {name}, '2001-01-01T00:00:00+00:00')")
+        assert [item.state for item in clean(engine, drop=False).objects] == ["left over"]
+        assert [item.state for item in clean(engine, drop=True).objects] == ["dropped"]
+        assert clean(engine, drop=False).objects == ()
+        assert left not in with_visits.tables()
+
+    # --- The session ---
+
+    def test_no_row_of_the_source_is_fetched(self, subject: Subject, engine: Engine) -> None:
+        """The egress does not grow with the table."""
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "grown", "release": "visits_release", "unit": "p",
+                "quasi_identifiers": {"q": None, "r": {"prefix": [1]}}, "privacy": [{"k_anonymity": 2}],
+                "suppression": {"limit": 0.5},
+            }
+        )  # fmt: skip
+        fetched = []
+        for size in (100, 1000):
+            rows = [(number, f"q{number % 4}", f"{number % 7}{number % 3}") for number in range(size)]
+            subject.table("grown", {"p": "integer", "q": "text", "r": "text"}, rows)
+            cost = kanon_sql.anonymize(engine, spec).cost
+            assert cost.source_scans == 2 or engine.scratch.mode == "inline"
+            fetched.append(cost.rows_fetched)
+        assert max(fetched) < 100, "a tenth of the rows"
+        subject.drop("grown")
+
+    def test_a_timeout_cancels_the_statement(self, subject: Subject, engine: Engine) -> None:
+        if not subject.slow:
+            pytest.skip("there is no slow query for this engine")
+        with engine.run(Deadline(1.0)), pytest.raises(QueryTimeout):
+            engine.fetch(Statement("slow", subject.slow), 1)
+        try:
+            answer = engine.fetch(Statement("after", "SELECT 1"), 1)
+        except DatabaseError:  # the connection went with the statement, and said so
+            return
+        assert [tuple(map(int, row)) for row in answer] == [(1,)]
+
+    def test_an_error_shows_no_value(self, subject: Subject, engine: Engine) -> None:
+        subject.table("planted", {"q": "text"}, [("Ada Planted",)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "planted", "quasi_identifiers": {"q": {"sql": ["CAST(x AS BIGINT) / 0"]}},
+                "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        message = ""
+        try:
+            kanon_sql.plan(engine, spec)
+        except KanonError as error:
+            message = str(error)
+        assert "Planted" not in message
+        subject.drop("planted")
+
+    def test_what_does_not_exist(self, subject: Subject, engine: Engine) -> None:
+        with pytest.raises(DatabaseError):
+            kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**SPEC, "source": "nowhere"}))
+
+    def test_the_doctor(self, subject: Subject, engine: Engine) -> None:
+        found = doctor(engine)
+        assert found.works("check")
+        assert found.works("plan")
+        assert found.works("anonymize")
+        assert found.version
