@@ -1,0 +1,33 @@
+"""Private servers for the tests: one per engine and process, on a free port, in a temporary directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kanon_sql.testing import Subject
+from servers.base import Missing
+from servers.embedded import DuckDBSubject
+from servers.postgres import PostgresSubject
+
+REQUIRED = set(filter(None, os.environ.get("KANON_REQUIRE_ENGINES", "").split(",")))
+
+SUBJECTS: dict[str, type[Subject]] = {"duckdb": DuckDBSubject, "postgres": PostgresSubject}
+
+
+@contextmanager
+def subject_of(name: str) -> Iterator[Subject]:
+    """A subject, stopped at the end; the test is skipped, or fails if CI asks for it, when it is not here."""
+    try:
+        made = SUBJECTS[name]()  # type: ignore[call-arg]
+    except Missing as missing:
+        if name in REQUIRED:
+            pytest.fail(f"KANON_REQUIRE_ENGINES names {name}: {missing}")
+        pytest.skip(f"{name}: {missing}")
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,50 @@
+"""What the private servers share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import kanon_sql
+from kanon_sql.engines.base import Engine
+from kanon_sql.testing import Subject
+
+
+class Missing(Exception):
+    """An engine that is not installed here."""
+
+
+class UrlSubject(Subject):
+    """A database that SQLAlchemy connects to by a URL."""
+
+    def __init__(self, url: str) -> None:
+        import sqlalchemy
+
+        self.url = url
+        self._engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
+        connection = self._engine.connect()
+        self.connection = connection.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)
+
+    def connect(self, **options: Any) -> Engine:
+        return kanon_sql.connect(self.url, **options)
+
+    def execute(self, sql: str) -> None:
+        self.connection.exec_driver_sql(sql).close()
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self.connection.exec_driver_sql(sql).fetchall()]
+
+    def close(self) -> None:
+        self.connection.close()
+        self._engine.dispose()
+
+
+def started(start: Callable[[], Any]) -> Any:
+    """A server gives itself some seconds to start, which a busy machine may exceed."""
+    for attempt in range(3):
+        try:
+            return start()
+        except Exception:
+            if attempt == 2:
+                raise
+    raise AssertionError
