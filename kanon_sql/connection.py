@@ -25,6 +25,13 @@ _DRIVERS = {
 }
 """URL scheme -> the module it needs, the scheme with the driver, and the extra that installs it."""
 
+_REASONS = (
+    "connection refused", "authentication failed", "access denied", "timed out", "timeout expired", "does not exist",
+    "unknown database", "could not translate host name", "name or service not known", "unable to open database file",
+    "no password supplied",
+)  # fmt: skip
+"""What a driver may say about a failed connection that helps and holds no secret."""
+
 
 def connect(
     database: str | Path | duckdb.DuckDBPyConnection | sqlalchemy.Engine | sqlalchemy.Connection = ":memory:",
@@ -149,9 +156,10 @@ def _relational(
     try:
         connection = open_connection()
     except DBAPIError as error:
-        kind = type(error.orig).__name__
+        said = str(error.orig).lower()
+        reason = next((words for words in _REASONS if words in said), type(error.orig).__name__)
         raise DatabaseError(
-            f"cannot connect to {label}: {kind} (the driver's text may hold credentials and is not shown)"
+            f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown)"
         ) from None
     return RelationalEngine(
         connection, backend, label=label, owned=engine if owned else None, read_only=read_only, scratch=scratch

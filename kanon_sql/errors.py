@@ -5,6 +5,7 @@
     ├── HierarchyError         a hierarchy does not cover or does not nest
     ├── UnsupportedError       this engine or dialect cannot do what was asked, and why
     ├── SearchTooLarge         the lattice is too large for the chosen algorithm
+    ├── TooExpensive           the run would read more bytes than allowed; nothing was read
     ├── RequirementNotMet      raised by ``raise_for_failure()``: the verdict is "fail"
     ├── VerificationError      the written table is not what was promised; it was dropped
     ├── DatabaseError          the database refused or failed
@@ -31,6 +32,7 @@ __all__ = [
     "SearchTooLarge",
     "SpecError",
     "TemplateError",
+    "TooExpensive",
     "UnsupportedError",
     "VerificationError",
 ]
@@ -100,6 +102,10 @@ class UnsupportedError(KanonError):
 
 class SearchTooLarge(KanonError):
     """The generalization lattice is too large for the chosen search algorithm."""
+
+
+class TooExpensive(KanonError):
+    """The run would read more bytes than allowed; nothing was read."""
 
 
 class RequirementNotMet(KanonError):

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines.base import Column
-from kanon_sql.errors import VerificationError
+from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.frequency import FrequencySets, exact_value
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
@@ -108,12 +108,19 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     name = json.dumps(target.parts)
     workspace.execute("scratch/create_record", table=record)
     workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
-    try:
-        yield _write(workspace, choice, target)
-    finally:
+
+    def forget() -> None:
         with workspace.engine.without_deadline():
             workspace.execute("scratch/drop", target=target)
             workspace.execute("scratch/forget", table=record, object_name=name)
+
+    try:
+        yield _write(workspace, choice, target)
+    except BaseException:
+        with suppress(DatabaseError):  # what went wrong first is what the user has to know
+            forget()
+        raise
+    forget()
 
 
 def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:

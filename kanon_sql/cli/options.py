@@ -13,13 +13,16 @@ __all__ = [
     "AllMinimal",
     "Database",
     "Format",
+    "MaxBytes",
     "MemoryLimit",
     "OutputFormat",
     "Quiet",
+    "ScratchMode",
     "SpecFile",
     "Threads",
     "Timeout",
     "Verbose",
+    "size_in_bytes",
 ]
 
 
@@ -36,9 +39,28 @@ def _memory_limit(value: str | None) -> str | None:
     return value
 
 
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def _bytes(value: str | None) -> str | None:
+    if value is not None:
+        size_in_bytes(value)
+    return value
+
+
+def size_in_bytes(text: str) -> int:
+    """``500MB`` as a number of bytes; ``MiB`` counts in powers of 1024."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(i?)B?", text, re.IGNORECASE)
+    if found is None:
+        raise typer.BadParameter("expected a number of bytes, such as 500MB or 2GiB")
+    number, unit, binary = found.groups()
+    factor = _UNITS[unit.upper()]
+    return int(float(number) * (1024 ** ("KMGT".index(unit.upper()) + 1) if binary and unit else factor))
+
+
 def _database(value: str) -> str:
     if not value:
-        raise typer.BadParameter("expected a DuckDB file or :memory:")
+        raise typer.BadParameter("expected a DuckDB file, :memory: or a URL")
     if value.startswith(":memory:") and value != ":memory:":
         raise typer.BadParameter("a database in memory has no name; use :memory:")
     return value
@@ -51,9 +73,9 @@ Database = Annotated[
         "--database",
         "-d",
         envvar="KANON_SQL_DATABASE",
-        metavar="FILE",
+        metavar="DATABASE",
         callback=_database,
-        help="A DuckDB file, or :memory:.",
+        help="A DuckDB file, :memory:, or a URL such as postgresql://user@host/db.",
     ),
 ]
 Format = Annotated[OutputFormat, typer.Option("--format", help="How to write the result to standard output.")]
@@ -80,6 +102,26 @@ MemoryLimit = Annotated[
         callback=_memory_limit,
         show_default=False,
         help="Memory the database may use, such as 4GB.",
+    ),
+]
+ScratchMode = Annotated[
+    str | None,
+    typer.Option(
+        "--scratch",
+        metavar="MODE",
+        show_default=False,
+        help="Where scratch tables live: temp, schema:NAME, or inline (nowhere). "
+        "By default temporary tables where they are allowed, else inline.",
+    ),
+]
+MaxBytes = Annotated[
+    str | None,
+    typer.Option(
+        "--max-bytes",
+        metavar="SIZE",
+        callback=_bytes,
+        show_default=False,
+        help="Refuse to start when reading the source would take more, such as 10GB, as the database estimates.",
     ),
 ]
 AllMinimal = Annotated[

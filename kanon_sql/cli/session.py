@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from kanon_sql.engines.base import Engine, Meter
+    from kanon_sql.spec import Spec
 
 __all__ = ["INTERRUPTED", "Session", "session"]
 
@@ -53,13 +54,29 @@ class Session:
     # --- The database ---
 
     def connect(
-        self, database: str, *, read_only: bool = False, threads: int | None = None, memory_limit: str | None = None
+        self,
+        database: str,
+        *,
+        read_only: bool = False,
+        threads: int | None = None,
+        memory_limit: str | None = None,
+        scratch: str | None = None,
     ) -> Engine:
         """Open the database; the session closes it."""
         from kanon_sql.connection import connect
 
-        self.engine = connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)
+        self.engine = connect(
+            database, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=scratch
+        )
         return self.engine
+
+    def keep_below(self, max_bytes: str | None, spec: Spec, verb: str) -> None:
+        """Refuse a verb whose reading of the source would take more bytes than the user allows."""
+        if max_bytes is not None and self.engine is not None:
+            from kanon_sql.cli.options import size_in_bytes
+            from kanon_sql.pipeline.estimate import refuse_beyond
+
+            refuse_beyond(self.engine, spec, verb, size_in_bytes(max_bytes))
 
     def cancel(self) -> None:
         """Stop the running statement; called from another thread."""

@@ -18,9 +18,11 @@ from kanon_sql.cli.options import (
     AllMinimal,
     Database,
     Format,
+    MaxBytes,
     MemoryLimit,
     OutputFormat,
     Quiet,
+    ScratchMode,
     SpecFile,
     Threads,
     Timeout,
@@ -33,6 +35,7 @@ from kanon_sql.version import __version__
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from kanon_sql.engines.base import Engine
     from kanon_sql.pipeline.result import Result
     from kanon_sql.spec import Spec
 
@@ -139,7 +142,7 @@ def init(
         from kanon_sql.engines.base import Deadline
         from kanon_sql.pipeline.init import write_spec
 
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         with engine.run(Deadline(timeout)):
             text = write_spec(engine, table, report=run.report)
         run.close()
@@ -152,6 +155,7 @@ def init(
 @app.command(
     epilog=_examples(
         "kanon-sql plan spec.yml -d clinic.duckdb",
+        "kanon-sql plan spec.yml -d postgresql://ada@db.example/clinic --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
     )
 )
@@ -159,6 +163,11 @@ def plan(
     spec_file: SpecFile,
     database: Database = MEMORY,
     all_minimal: AllMinimal = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only ask the database what reading the source would cost.")
+    ] = False,
+    max_bytes: MaxBytes = None,
+    scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -169,14 +178,18 @@ def plan(
     """Search for the best generalization and show what it costs.
 
     Opens the database read-only and writes nothing but temporary tables: builds the
-    frequency set, searches the generalization lattice and prints the chosen levels, what they achieve, what they lose,
-    and the runners-up. Exit code 1 says that no generalization meets the requirements.
+    frequency set, searches the generalization lattice and prints the chosen levels, what
+    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization meets the requirements.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
 
         spec = _load(spec_file)
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        if estimate:
+            _print_estimate(run, engine, spec, output, timeout)
+            return
+        run.keep_below(max_bytes, spec, "plan")
         result = run_plan(engine, spec, timeout=timeout, report=run.report)
         _print_result(run, result, output, all_minimal=all_minimal)
         _exit(result.passed)
@@ -205,6 +218,8 @@ def anonymize(
     no_manifest_file: Annotated[
         bool, typer.Option("--no-manifest-file", help="Keep the manifest in the database only.")
     ] = False,
+    max_bytes: MaxBytes = None,
+    scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -232,7 +247,8 @@ def anonymize(
             raise SpecError(f"--manifest {path}: expected a file in an existing directory")
         if spec.source.table is not None:
             _need_database(database)
-        engine = run.connect(database, threads=threads, memory_limit=memory_limit)
+        engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        run.keep_below(max_bytes, spec, "anonymize")
         result = run_anonymize(engine, spec, timeout=timeout, report=run.report)
         _print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:
@@ -278,7 +294,7 @@ def check(
         from kanon_sql.pipeline.check import check as run_check
 
         spec = _load(spec_file)
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_check(engine, spec, table, count_rows=rows, timeout=timeout, report=run.report)
         _print_result(run, result, output)
         _exit(result.passed)
@@ -444,6 +460,18 @@ def schema(
 
 
 # --- What the verbs share --------------------------------------------------------------------
+
+
+def _print_estimate(run: Session, engine: Engine, spec: Spec, output: OutputFormat, timeout: float | None) -> None:
+    from kanon_sql.pipeline.estimate import estimate
+    from kanon_sql.report.text import estimate_text
+
+    found = estimate(engine, spec, timeout=timeout)
+    run.close()
+    if output is OutputFormat.json:
+        _print_json(found.to_dict())
+    else:
+        _print(estimate_text(found))
 
 
 def _load(path: Path) -> Spec:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.dialects import dialect_named
@@ -112,6 +112,13 @@ class DuckDBEngine(SessionEngine):
         import duckdb
 
         return duckdb.__version__
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """The rows that EXPLAIN expects; DuckDB does not estimate bytes."""
+        sql = f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation} AS kanon_relation"
+        ((_, answer),) = self.fetch(Statement("estimate", sql, users=relation), 1)
+        found = [int(rows) for rows in re.findall(r'"Estimated Cardinality": *"(\d+)"', str(answer))]
+        return Estimate(max(found), None, "EXPLAIN") if found else None
 
     def _run(self, sql: str) -> None:
         self._connection.execute(sql)

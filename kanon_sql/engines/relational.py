@@ -31,7 +31,8 @@ class RelationalEngine(SessionEngine):
         backend: what is special about its database.
         label: what to call it in messages, without credentials.
         owned: the SQLAlchemy engine to dispose of at the end, if this object made it.
-        read_only: ask the server to refuse writes in this session.
+        read_only: write nothing but temporary tables; where there are none (inline), the
+            server is asked to refuse every write.
         scratch: where scratch tables live; found out by trying when None.
 
     Raises:
@@ -66,6 +67,9 @@ class RelationalEngine(SessionEngine):
         self.ephemeral = backend.ephemeral(label)
         if scratch is None:
             self.scratch = backend.scratch(self)
+        if read_only and self.scratch.mode == "inline":
+            with self._guard("connect"):
+                backend.forbid_writes(self)
 
     @property
     def version(self) -> str:
@@ -111,7 +115,7 @@ class RelationalEngine(SessionEngine):
             return self.backend.estimate(self, relation)
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
-        from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+        from sqlalchemy.exc import DBAPIError, PendingRollbackError, ResourceClosedError, SQLAlchemyError
 
         if isinstance(error, DBAPIError) and error.orig is not None:
             if self.backend.cancelled(error.orig):
@@ -122,6 +126,8 @@ class RelationalEngine(SessionEngine):
                     "kanon-sql clean finds what else was left"
                 )
             return DatabaseError(f"{name}: {self.backend.message(error.orig)}")
+        if isinstance(error, PendingRollbackError | ResourceClosedError):
+            return DatabaseError(f"{name}: the connection to {self.label} was lost")
         if isinstance(error, SQLAlchemyError):
             return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy")
         return None

@@ -91,17 +91,17 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
     with open_workspace(engine, "", report) as workspace:
         workspace.report("trying out the connection", None)
         text = _exact_text(workspace)
-        temporary = _temporary_tables(workspace)
+        scratch = _scratch_tables(workspace)
         tables, rollback = _tables(workspace)
-        checks = (text, temporary, tables, rollback, _files(engine), _scratch(engine))
+        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), _leftovers(engine))
     exact = text.ok
     verbs = (
         VerbCheck("check", exact, "the right to read"),
-        VerbCheck("plan", exact and temporary.ok, "temporary tables"),
+        VerbCheck("plan", exact and scratch.ok, "scratch tables, or none of them (inline)"),
         VerbCheck(
             "anonymize",
-            exact and temporary.ok and tables.ok and rollback.ok and not engine.ephemeral,
-            "temporary tables, tables that outlive the connection, DDL that can be rolled back",
+            exact and scratch.ok and tables.ok and not engine.ephemeral,
+            "scratch tables or none of them, and tables that outlive the connection",
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
@@ -120,15 +120,28 @@ def _exact_text(workspace: Workspace) -> Check:
     )
 
 
-def _temporary_tables(workspace: Workspace) -> Check:
-    name = "creates temporary tables"
+def _scratch_tables(workspace: Workspace) -> Check:
+    name, scratch = "keeps scratch tables", workspace.engine.scratch
+    if scratch.mode == "inline":
+        return Check("scratch", name, True, f"none (inline): {scratch.reason}; every statement reads the source")
+    where = f"in schema {'.'.join(scratch.schema)}" if scratch.mode == "schema" else "as temporary tables"
     try:
         target = workspace.table("probe")
         workspace.execute("scratch/probe_create", target=target, temporary=True)
         workspace.drop(target)
     except KanonError as error:
-        return Check("temporary_tables", name, False, str(error))
-    return Check("temporary_tables", name, True, "tried one and dropped it")
+        return Check("scratch", name, False, f"{where}: {error}")
+    return Check("scratch", name, True, f"{where}: tried one and dropped it")
+
+
+def _publishing(engine: Engine) -> Check:
+    atomic = engine.capabilities.atomic_replace
+    detail = (
+        "a reader sees the old release or the new one"
+        if atomic
+        else "between dropping the old release and naming the new one a reader finds none"
+    )
+    return Check("atomic_replace", "replaces a release at once", atomic, detail)
 
 
 class _Undo(Exception):
@@ -173,7 +186,7 @@ def _files(engine: Engine) -> Check:
     return Check("files", name, True, "tried a small CSV file")
 
 
-def _scratch(engine: Engine) -> Check:
+def _leftovers(engine: Engine) -> Check:
     name = "is free of leftovers"
     objects = clean(engine, drop=False).objects
     if not objects:

@@ -18,9 +18,10 @@ from rich.text import Text
 if TYPE_CHECKING:
     from kanon_sql.pipeline.clean import CleanResult
     from kanon_sql.pipeline.doctor import DoctorResult
+    from kanon_sql.pipeline.estimate import Estimated
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
 
-__all__ = ["clean_text", "doctor_text", "metric", "number", "print_text", "result_text", "shown"]
+__all__ = ["clean_text", "doctor_text", "estimate_text", "metric", "number", "print_text", "result_text", "shown"]
 
 METRICS = {
     "height": "sum of the levels",
@@ -309,6 +310,19 @@ def doctor_text(result: DoctorResult) -> RenderableType:
         *section("Connection", checks),
         *section("Verbs", verbs),
     )
+
+
+def estimate_text(found: Estimated) -> RenderableType:
+    """What reading the source would cost."""
+    if not found.origin:
+        return Text("this database does not estimate what reading the source costs")
+    said = [
+        ("rows", "not known" if found.rows is None else number(found.rows)),
+        ("bytes", "not known" if found.bytes is None else number(found.bytes)),
+        ("says", found.origin),
+        ("reads", "the source again in every statement (inline)" if found.inline else "once: plan; twice: anonymize"),
+    ]
+    return Group(Text("One reading of the source, of the columns that the spec needs"), facts(said))
 
 
 def _yes(value: bool) -> Text:

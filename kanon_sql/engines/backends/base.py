@@ -38,6 +38,9 @@ class Backend:
             UnsupportedError: this server cannot do what correctness needs.
         """
 
+    def forbid_writes(self, engine: RelationalEngine) -> None:
+        """Ask the server to refuse every write in this session, temporary tables included."""
+
     def ephemeral(self, label: str) -> bool:
         """Whether everything written vanishes when the connection closes."""
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
@@ -23,6 +24,14 @@ _KINDS: dict[int, Kind] = {
     **dict.fromkeys((1114, 1184), "timestamp"),
     16: "boolean",
 }
+
+
+def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The scans of a plan."""
+    if "Plans" not in plan:
+        yield plan
+    for below in plan.get("Plans", []):
+        yield from _leaves(below)
 
 
 class PostgresBackend(Backend):
@@ -47,11 +56,13 @@ class PostgresBackend(Backend):
             engine._run(f"SET {setting}")
         # A prepared statement would outlive a release that changes its columns.
         engine.driver_connection.prepare_threshold = None
-        if read_only:
-            engine._run("SET default_transaction_read_only = on")
         (encoding,) = self.first(engine, "SHOW server_encoding")
         if encoding != "UTF8":
             raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
+
+    def forbid_writes(self, engine: RelationalEngine) -> None:
+        """Every transaction is read-only; PostgreSQL then refuses temporary tables too."""
+        engine._run("SET default_transaction_read_only = on")
 
     def version(self, engine: RelationalEngine) -> str:
         """The server's version."""
@@ -82,8 +93,10 @@ class PostgresBackend(Backend):
         """EXPLAIN's rows, and rows times width as bytes."""
         (answer,) = self.first(engine, f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation} AS kanon_relation")
         plan: Any = (json.loads(answer) if isinstance(answer, str) else answer)[0]["Plan"]
-        rows = int(plan["Plan Rows"])
-        return Estimate(rows, rows * int(plan["Plan Width"]), "EXPLAIN")
+        leaves = list(_leaves(plan))
+        rows = sum(int(leaf["Plan Rows"]) for leaf in leaves)
+        size = sum(int(leaf["Plan Rows"]) * int(leaf["Plan Width"]) for leaf in leaves)
+        return Estimate(rows, size, "EXPLAIN")
 
     def cancel(self, engine: RelationalEngine) -> None:
         """A cancel request on a connection of its own."""

@@ -1,0 +1,72 @@
+"""Cost before spending: what the engine expects, and the limit on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+import typer
+from conftest import Database
+from servers import subject_of
+
+import kanon_sql
+from kanon_sql.cli.options import size_in_bytes
+from kanon_sql.errors import SpecError, TooExpensive, UnsupportedError
+from kanon_sql.pipeline.estimate import estimate, refuse_beyond
+from kanon_sql.testing import Subject
+
+SPEC = kanon_sql.Spec.from_dict(
+    {
+        "version": 1,
+        "source": "people",
+        "quasi_identifiers": {"age": {"intervals": [10]}},
+        "privacy": [{"k_anonymity": 2}],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("0", 0), ("12", 12), ("1kB", 1000), ("2.5MB", 2_500_000), ("1GiB", 1024**3), ("3T", 3 * 10**12)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert size_in_bytes(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1", "1 2", "1PB", "many"])
+def test_what_is_no_size(text: str) -> None:
+    with pytest.raises(typer.BadParameter, match="number of bytes"):
+        size_in_bytes(text)
+
+
+def test_duckdb_knows_rows_and_no_bytes(database: Database) -> None:
+    database.table("people", {"age": "INTEGER", "note": "VARCHAR"}, [(number, "x") for number in range(500)])
+    found = estimate(database.engine, SPEC)
+    assert (found.rows, found.bytes, found.origin) == (500, None, "EXPLAIN")
+    with pytest.raises(UnsupportedError, match="duckdb does not estimate bytes"):
+        refuse_beyond(database.engine, SPEC, "plan", 10**9)
+    with pytest.raises(SpecError, match="no such column"):
+        estimate(database.engine, kanon_sql.Spec.from_dict({**SPEC.to_dict(), "quasi_identifiers": {"x": None}}))
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Subject]:
+    with subject_of("postgres") as made:
+        made.table("people", {"age": "integer", "note": "text"}, [(number, "x" * 50) for number in range(500)])
+        made.execute("ANALYZE people")
+        yield made
+
+
+@pytest.mark.xdist_group("postgres")
+def test_postgres_knows_both_and_counts_only_the_columns_that_are_needed(postgres: Subject) -> None:
+    engine = postgres.connect(read_only=True)
+    found = estimate(engine, SPEC)
+    assert (found.rows, found.bytes, found.origin) == (500, 500 * 4, "EXPLAIN"), "an integer has four bytes"
+    with pytest.raises(TooExpensive, match=r"about 4,000 bytes .*2 x 2,000.* nothing was read"):
+        refuse_beyond(engine, SPEC, "anonymize", 3_999)
+    refuse_beyond(engine, SPEC, "anonymize", 4_000)
+    refuse_beyond(engine, SPEC, "plan", 2_000)
+    engine.close()
+    inline = postgres.connect(read_only=True, scratch="inline")
+    with pytest.raises(UnsupportedError, match="reads the source again"):
+        refuse_beyond(inline, SPEC, "plan", 10**9)
+    inline.close()

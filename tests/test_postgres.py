@@ -1,0 +1,194 @@
+"""What is PostgreSQL's own: names, transactions, cancelling, lost connections, what the server sees."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from servers import subject_of
+
+import kanon_sql
+from kanon_sql.engines.base import Deadline
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.pipeline.clean import clean
+from kanon_sql.sql.statement import Statement
+from kanon_sql.testing import Subject
+
+pytestmark = pytest.mark.xdist_group("postgres")
+
+ROWS = [("a", "x"), ("a", "y"), ("a", "x"), ("b", "x")]
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[Subject]:
+    with subject_of("postgres") as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def people(postgres: Subject) -> None:
+    postgres.table("people", {"q": "text", "s": "text"}, ROWS)
+    postgres.drop("released")
+
+
+def spec(**changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "released",
+            "quasi_identifiers": {"q": None},
+            "sensitive": ["s"],
+            "privacy": [{"k_anonymity": 3}],
+            "suppression": {"limit": 0.5},
+            **changes,
+        }
+    )
+
+
+def test_case_makes_another_table(postgres: Subject) -> None:
+    """ "People" is not people, and a release called Released is not one of ours because released is."""
+    postgres.table("People", {"q": "text", "s": "text"}, ROWS * 2)
+    engine = postgres.connect()
+    assert kanon_sql.anonymize(engine, spec()).rows["source"] == 4
+    assert kanon_sql.anonymize(engine, spec(source="People")).rows["source"] == 8
+    postgres.table("Released", {"q": "text"}, [("mine",)])
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(engine, spec(release="Released"))
+    assert postgres.rows("Released") == [("mine",)]
+    engine.close()
+    postgres.drop("People")
+    postgres.drop("Released")
+
+
+def test_a_name_that_would_be_cut_is_refused(postgres: Subject) -> None:
+    engine = postgres.connect()
+    with pytest.raises(SpecError, match="63 bytes"):
+        kanon_sql.anonymize(engine, spec(release="r" * 64))
+    assert kanon_sql.anonymize(engine, spec(release="r" * 63)).passed
+    engine.close()
+    postgres.drop("r" * 63)
+
+
+def test_connections_and_engines_of_sqlalchemy_are_used_as_they_are(postgres: Any) -> None:
+    import sqlalchemy
+
+    theirs = sqlalchemy.create_engine(postgres.url)
+    ours = kanon_sql.connect(theirs)
+    assert kanon_sql.plan(ours, spec()).passed
+    ours.close()
+    with theirs.connect() as connection:
+        before = connection.get_isolation_level()
+        ours = kanon_sql.connect(connection)
+        assert kanon_sql.anonymize(ours, spec()).passed
+        ours.close()
+        assert connection.get_isolation_level() == before
+        assert connection.execute(sqlalchemy.text("SELECT COUNT(*) FROM released")).scalar() == 3
+        with pytest.raises(UnsupportedError, match="inside a transaction"):
+            kanon_sql.connect(connection)
+    theirs.dispose()
+
+
+def test_the_server_sees_whose_statement_it_is(postgres: Subject) -> None:
+    engine = postgres.connect()
+    seen = "SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid()"
+    ((query,),) = engine.fetch(Statement("activity", seen), 1)
+    assert query.startswith(f"/* kanon_sql run {engine.run_id} */")
+    engine.close()
+
+
+def running(postgres: Subject) -> list[tuple[Any, ...]]:
+    return postgres.fetch(
+        "SELECT pid FROM pg_stat_activity WHERE state = 'active' AND query LIKE '/* kanon_sql%pg_sleep%'"
+    )
+
+
+def wait_for(condition: Any) -> None:
+    for _ in range(200):
+        if condition():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it did not happen within ten seconds")
+
+
+def test_cancelling_reaches_the_server(postgres: Subject) -> None:
+    engine = postgres.connect()
+
+    def cancel() -> None:
+        wait_for(lambda: running(postgres))
+        engine.cancel()
+
+    watcher = threading.Thread(target=cancel)
+    watcher.start()
+    with pytest.raises(KeyboardInterrupt):
+        engine.fetch(Statement("slow", postgres.slow), 1)
+    watcher.join()
+    wait_for(lambda: not running(postgres))
+    assert kanon_sql.plan(engine, spec()).passed, "the connection lives"
+    engine.close()
+
+
+def test_a_lost_connection_is_reported_and_clean_finds_what_is_left(
+    postgres: Subject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine: Any = postgres.connect()
+    ((pid,),) = engine.fetch(Statement("pid", "SELECT pg_backend_pid()"), 1)
+    execute = type(engine).execute
+
+    def killed(self: Any, statement: Statement) -> None:
+        if statement.name == "release/rename":
+            postgres.fetch(f"SELECT pg_terminate_backend({pid})")
+            wait_for(lambda: not postgres.fetch(f"SELECT 1 FROM pg_stat_activity WHERE pid = {pid}"))
+        execute(self, statement)
+
+    monkeypatch.setattr(type(engine), "execute", killed)
+    with pytest.raises(DatabaseError, match=r"connection .* was lost"):
+        kanon_sql.anonymize(engine, spec())
+    monkeypatch.undo()
+    engine.close()
+    assert "released" not in postgres.tables()
+    again = postgres.connect()
+    assert [item.state for item in clean(again, drop=True).objects] == ["dropped"]
+    assert not [name for name in postgres.tables() if name.endswith("_release")]
+    again.close()
+
+
+def test_a_read_only_connection_writes_nothing(postgres: Subject) -> None:
+    before = postgres.tables()
+    engine = postgres.connect(read_only=True)
+    assert kanon_sql.plan(engine, spec()).passed
+    with pytest.raises(SpecError, match="read-only"):
+        kanon_sql.anonymize(engine, spec())
+    assert postgres.tables() == before
+    engine.close()
+    engine = postgres.connect(read_only=True, scratch="inline")
+    assert kanon_sql.plan(engine, spec()).passed
+    with pytest.raises(DatabaseError, match="read-only transaction"):
+        engine.execute(Statement("write", "CREATE TABLE forbidden (n INTEGER)"))
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://ada:s3cret@127.0.0.1:1/clinic?password=t0psecret", "connection refused"),
+        ("postgresql+psycopg://ada:s3cret@127.0.0.1:1/clinic", "connection refused"),
+        ("redis://ada:s3cret@127.0.0.1/clinic", "not supported"),
+        ("postgresql://ada:s3cret@127.0.0.1:port/clinic", "does not parse"),
+    ],
+)
+def test_a_failed_connection_tells_no_secret(url: str, reason: str) -> None:
+    with pytest.raises((DatabaseError, UnsupportedError, SpecError), match=reason) as caught:
+        kanon_sql.connect(url)
+    assert "s3cret" not in str(caught.value)
+    assert "t0psecret" not in str(caught.value)
+
+
+def test_a_deadline_covers_the_whole_run(postgres: Subject) -> None:
+    engine = postgres.connect()
+    with engine.run(Deadline(0)), pytest.raises(DatabaseError, match="time limit"):
+        kanon_sql.plan(engine, spec(), timeout=0)
+    engine.close()
