@@ -402,7 +402,7 @@ def test_a_wrong_spec_is_shown_where_it_is_wrong(clinic: Path, old: str, new: st
         ("plan", "spec.yml", "--memory-limit", "much"),
         ("plan", "spec.yml", "-d", ""),
         ("plan", "spec.yml", "-d", ":memory:clinic"),
-        ("plan", "spec.yml", "-d", "postgresql://user:hunter2@host/db"),
+        ("plan", "spec.yml", "-d", "redis://user:hunter2@host/db"),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", ""),
         ("check", "spec.yml", "-d", "clinic.duckdb", "--table", "kanon_sql_nothing", "--row"),
         ("render", "spec.yml", "--dialect", "klingon"),

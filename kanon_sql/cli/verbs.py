@@ -155,7 +155,7 @@ def init(
 @app.command(
     epilog=_examples(
         "kanon-sql plan spec.yml -d clinic.duckdb",
-        "kanon-sql plan spec.yml -d postgresql://ada@db.example/clinic --estimate",
+        "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
     )
 )

@@ -392,6 +392,57 @@ class Conformance:
         assert left == []
         assert clean(engine, drop=False).objects == ()
 
+    @pytest.mark.parametrize("first", [True, False], ids=["first", "replacing"])
+    def test_an_error_while_publishing_leaves_the_old_release_or_the_new(
+        self, subject: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch, first: bool
+    ) -> None:
+        """Whichever statement fails, what stands under the release's name is whole and verified."""
+        subject.table("few", {"q": "text"}, [(value,) for value in "aaabbbc"])
+        asked: dict[str, Any] = {
+            "version": 1, "source": "few", "release": "visits_release", "quasi_identifiers": {"q": None},
+            "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.2},
+        }  # fmt: skip
+        new = Counter([("a",)] * 3 + [("b",)] * 3)
+        old = Counter([("*",)] * 7)
+        execute = type(engine).execute
+        publishing = ("release/", "manifest/", "scratch/", "transaction")
+        for position in range(40):
+            subject.drop("visits_release")
+            if not first:
+                at_top = {**asked, "quasi_identifiers": {"q": {"minimum_level": 1}}}
+                assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(at_top)).passed
+            left = position
+
+            def failing(self: Any, statement: Statement) -> None:
+                nonlocal left
+                if statement.name.startswith(publishing):
+                    left -= 1
+                    if left == -1:
+                        raise DatabaseError("refused by the test")
+                execute(self, statement)
+
+            with monkeypatch.context() as patched:
+                patched.setattr(type(engine), "execute", failing)
+                try:
+                    kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(asked))
+                except DatabaseError as error:
+                    refused = str(error)
+                else:
+                    refused = ""
+            there = "visits_release" in subject.tables()
+            if there:
+                assert Counter(subject.rows("visits_release")) in ([new] if first else [old, new]), position
+            else:
+                assert first or not engine.capabilities.atomic_replace, position
+            clean(engine, drop=True)
+            assert not [name for name in subject.tables() if re.match(r"kanon_[0-9a-f]{8}_", name)], position
+            if left >= 0:
+                assert not refused
+                break
+        else:
+            raise AssertionError("publishing takes more than forty statements")
+        subject.drop("few")
+
     def test_what_a_killed_run_left_is_found_and_dropped(self, with_visits: Subject, engine: Engine) -> None:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
         left = "kanon_0123abcd_release"

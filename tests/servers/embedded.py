@@ -30,7 +30,10 @@ class DuckDBSubject(Subject):
         return self.connection.execute(sql).fetchall()
 
     def tables(self) -> list[str]:
-        found = self.fetch("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")
+        found = self.fetch(
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema = current_schema() AND table_catalog = current_catalog()"
+        )
         return [name for (name,) in found]
 
     def schema(self, name: str) -> tuple[str, ...]:
