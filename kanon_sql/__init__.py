@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.pipeline.anonymize import anonymize
     from kanon_sql.pipeline.check import check
+    from kanon_sql.pipeline.estimate import estimate
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
@@ -26,6 +27,7 @@ __all__ = [
     "anonymize",
     "check",
     "connect",
+    "estimate",
     "plan",
     "render",
 ]
@@ -39,6 +41,7 @@ _HOME = {
     "anonymize": "kanon_sql.pipeline.anonymize",
     "check": "kanon_sql.pipeline.check",
     "connect": "kanon_sql.connection",
+    "estimate": "kanon_sql.pipeline.estimate",
     "plan": "kanon_sql.pipeline.plan",
     "render": "kanon_sql.pipeline.render",
 }
