@@ -82,11 +82,14 @@ def test_connections_and_engines_of_sqlalchemy_are_used_as_they_are(postgres: An
     ours.close()
     with theirs.connect() as connection:
         before = connection.get_isolation_level()
+        connection.exec_driver_sql("SET DateStyle = 'German'")
+        connection.commit()
         ours = kanon_sql.connect(connection)
         assert kanon_sql.anonymize(ours, spec()).passed
         ours.close()
         assert connection.get_isolation_level() == before
         assert connection.execute(sqlalchemy.text("SELECT COUNT(*) FROM released")).scalar() == 3
+        assert connection.execute(sqlalchemy.text("SHOW DateStyle")).scalar() == "German, DMY"
         with pytest.raises(UnsupportedError, match="inside a transaction"):
             kanon_sql.connect(connection)
     theirs.dispose()

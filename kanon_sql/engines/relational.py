@@ -165,4 +165,5 @@ class RelationalEngine(SessionEngine):
                 self._connection.close()
                 self._owned.dispose()
             elif self._isolation is not None:
+                self.backend.restore(self)
                 self._connection.execution_options(isolation_level=self._isolation, no_parameters=False)

@@ -38,6 +38,9 @@ class Backend:
             UnsupportedError: this server cannot do what correctness needs.
         """
 
+    def restore(self, engine: RelationalEngine) -> None:
+        """Set the session of a connection that was given open back to what its owner had."""
+
     def forbid_writes(self, engine: RelationalEngine) -> None:
         """Ask the server to refuse every write in this session, temporary tables included."""
 

@@ -26,6 +26,16 @@ _KINDS: dict[int, Kind] = {
 }
 
 
+_SETTINGS = {
+    "standard_conforming_strings": "on",
+    "client_encoding": "UTF8",
+    "DateStyle": "ISO, YMD",
+    "extra_float_digits": "1",
+    "client_min_messages": "warning",
+    "jit": "off",  # compiling takes longer than most of these queries
+}
+
+
 def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The scans of a plan."""
     if "Plans" not in plan:
@@ -45,20 +55,23 @@ class PostgresBackend(Backend):
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Plain literals, dates and numbers in one form, and no query that the planner compiles for seconds."""
-        for setting in (
-            "standard_conforming_strings = on",
-            "client_encoding = 'UTF8'",
-            "DateStyle = 'ISO, YMD'",
-            "extra_float_digits = 1",
-            "client_min_messages = 'warning'",
-            "jit = off",  # compiling takes longer than most of these queries
-        ):
-            engine._run(f"SET {setting}")
+        self._before = [
+            (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*_SETTINGS, "default_transaction_read_only")
+        ]
+        self._prepare_threshold = engine.driver_connection.prepare_threshold
+        for name, value in _SETTINGS.items():
+            engine._run(f"SET {name} = {self.dialect.literal(value)}")
         # A prepared statement would outlive a release that changes its columns.
         engine.driver_connection.prepare_threshold = None
         (encoding,) = self.first(engine, "SHOW server_encoding")
         if encoding != "UTF8":
             raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
+
+    def restore(self, engine: RelationalEngine) -> None:
+        """Set the session back to what its owner had."""
+        for name, value in self._before:
+            engine._run(f"SET {name} = {self.dialect.literal(value)}")
+        engine.driver_connection.prepare_threshold = self._prepare_threshold
 
     def forbid_writes(self, engine: RelationalEngine) -> None:
         """Every transaction is read-only; PostgreSQL then refuses temporary tables too."""
@@ -114,6 +127,6 @@ class PostgresBackend(Backend):
     def message(self, error: BaseException) -> str:
         """Errors about names and rights keep their first line; other texts may hold values."""
         state = str(getattr(error, "sqlstate", None) or "")
-        if state[:2] in ("42", "3D", "3F", "25") and state not in ("42804", "42846"):
+        if state[:2] in ("2B", "42", "3D", "3F", "25") and state not in ("42804", "42846"):
             return str(error).splitlines()[0]
         return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
