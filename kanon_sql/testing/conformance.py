@@ -19,6 +19,7 @@ from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError
 from kanon_sql.pipeline.clean import clean
 from kanon_sql.pipeline.doctor import doctor
+from kanon_sql.pipeline.init import write_spec
 from kanon_sql.pipeline.result import Result
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.statement import Statement
@@ -506,6 +507,14 @@ class Conformance:
     def test_what_does_not_exist(self, subject: Subject, engine: Engine) -> None:
         with pytest.raises(DatabaseError):
             kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**SPEC, "source": "nowhere"}))
+
+    def test_init_suggests_the_same_spec(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        def without_comments(text: str) -> list[str]:
+            return [line.split("  #")[0] for line in text.splitlines() if not line.lstrip().startswith("#")]
+
+        ours = write_spec(engine, "visits")
+        kanon_sql.Spec.parse(ours)
+        assert without_comments(ours) == without_comments(write_spec(reference.engine, "visits"))
 
     def test_the_doctor(self, subject: Subject, engine: Engine) -> None:
         found = doctor(engine)
