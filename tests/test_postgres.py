@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from servers import subject_of
+from typer.testing import CliRunner
 
 import kanon_sql
+from kanon_sql.cli import app
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.pipeline.clean import clean
@@ -195,3 +199,31 @@ def test_a_deadline_covers_the_whole_run(postgres: Subject) -> None:
     with engine.run(Deadline(0)), pytest.raises(DatabaseError, match="time limit"):
         kanon_sql.plan(engine, spec(), timeout=0)
     engine.close()
+
+
+def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
+    def run(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(app, [*arguments, "-d", postgres.url])
+        return done.exit_code, done.stdout
+
+    file = tmp_path / "spec.yml"
+    file.write_text(
+        "version: 1\nsource: people\nrelease: released\nquasi_identifiers:\n  q:\nsensitive: [s]\n"
+        "privacy:\n  - k_anonymity: 3\nsuppression: {limit: 0.5}\n"
+    )
+    postgres.execute("ANALYZE people")
+    code, said = run("plan", str(file), "--estimate", "--format", "json")
+    assert (code, json.loads(said)["rows"]) == (0, 4)
+    assert run("plan", str(file), "--max-bytes", "1B")[0] == 2
+    code, said = run("plan", str(file), "--scratch", "inline", "--format", "json")
+    assert (code, json.loads(said)["rows"]["suppressed"]) == (0, 1)
+    assert run("check", str(file), "--table", "people")[0] == 1
+    code, said = run("anonymize", str(file), "--format", "json")
+    assert (code, json.loads(said)["rows"]["released"]) == (0, 3)
+    assert json.loads((tmp_path / "released.manifest.json").read_text())["versions"]["engine"].startswith("postgres 1")
+    assert run("check", str(file))[0] == 0
+    assert run("clean", "--yes")[0] == 0
+    code, said = run("doctor", "--format", "json")
+    assert code == 0
+    assert json.loads(said)["verbs"]["anonymize"]["works"]
+    assert run("init", "people")[0] == 0
