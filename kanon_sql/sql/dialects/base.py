@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from sqlglot import exp
 
@@ -12,6 +12,7 @@ __all__ = ["Dialect", "replaced"]
 
 _QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"""
 _QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`"""
+_QUOTED_LITERAL_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
 
 
 class Dialect:
@@ -20,16 +21,20 @@ class Dialect:
     Attributes:
         name: what users and the manifest call it.
         sqlglot: sqlglot's name for it.
-        backslash: a backslash escapes inside a text literal.
+        backslash: a backslash escapes inside text literals and quoted names, in literals alone, or nowhere.
+        pads: comparing texts ignores blanks at their end, so that texts which end with one are refused.
         identifier_bytes: the longest name; None when there is no limit that matters.
         inserts: rows can be inserted into a scratch table of the session.
+        typed: a column holds values of its type and no others.
     """
 
     name: ClassVar[str]
     sqlglot: ClassVar[str]
-    backslash: ClassVar[bool] = False
+    backslash: ClassVar[bool | Literal["in literals"]] = False
+    pads: ClassVar[bool] = False
     identifier_bytes: ClassVar[int | None] = None
     inserts: ClassVar[bool] = True
+    typed: ClassVar[bool] = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Text that is compared character by character, whatever its column's collation is."""
@@ -41,8 +46,7 @@ class Dialect:
 
     def sql(self, tree: exp.Expr) -> str:
         """A checked tree as text. The tree is used up."""
-        for collate in list(tree.find_all(exp.Collate)):
-            collate.replace(self.exact(collate.this.copy()))
+        tree = replaced(tree, exp.Collate, lambda collate: self.exact(collate.this.copy()))
         return self.rewrite(tree).sql(self.sqlglot)
 
     def quote(self, name: str) -> str:
@@ -56,6 +60,10 @@ class Dialect:
     def literal(self, value: str | None) -> str:
         """Text as a literal, or NULL."""
         return "NULL" if value is None else exp.Literal.string(value).sql(self.sqlglot)
+
+    def text(self, value: str | None) -> str:
+        """Text as a column of a query: a literal, cast and collated where a bare one would not do."""
+        return self.literal(value)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """Create a table from a query.
@@ -71,7 +79,7 @@ class Dialect:
         """A query of the rows given as text."""
         names = [self.quote(column) for column in columns]
         selects = [
-            "SELECT " + ", ".join(f"{self.literal(value)} AS {name}" for name, value in zip(names, row, strict=True))
+            "SELECT " + ", ".join(f"{self.text(value)} AS {name}" for name, value in zip(names, row, strict=True))
             for row in rows
         ]
         return "\nUNION ALL\n".join(selects)
@@ -96,13 +104,27 @@ class Dialect:
         """
         return [self.rename(release, aside[-1]), self.rename(table, release[-1])]
 
+    def form(self, value: str, kind: str, type_name: str) -> str:
+        """Where columns are not typed: the form of a stored value in words, which begins with ``kind`` if it fits.
+
+        Args:
+            value: a column in this dialect.
+            kind: the kind that its declared type promises; ``other`` promises one form, whichever.
+            type_name: that type.
+        """
+        raise NotImplementedError
+
     @property
     def quoted(self) -> re.Pattern[str]:
         """One group: a text literal or a quoted name, whose content is nobody's SQL."""
         return _PATTERNS[self.backslash]
 
 
-_PATTERNS = {False: re.compile(f"({_QUOTED})", re.DOTALL), True: re.compile(f"({_QUOTED_BACKSLASH})", re.DOTALL)}
+_PATTERNS: dict[bool | str, re.Pattern[str]] = {
+    False: re.compile(f"({_QUOTED})", re.DOTALL),
+    True: re.compile(f"({_QUOTED_BACKSLASH})", re.DOTALL),
+    "in literals": re.compile(f"({_QUOTED_LITERAL_BACKSLASH})", re.DOTALL),
+}
 
 
 def replaced(

@@ -1,0 +1,69 @@
+"""BigQuery (GoogleSQL)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import is_text, quote_names, text_columns
+
+__all__ = ["BigQuery"]
+
+
+class BigQuery(Dialect):
+    """BigQuery. There are no temporary tables outside sessions and scripts."""
+
+    name = "bigquery"
+    sqlglot = "bigquery"
+    backslash: ClassVar[bool] = True
+    identifier_bytes = 300
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """The empty collation: case counts, also where the dataset says otherwise."""
+        return exp.Collate(this=text, expression=exp.Literal.string(""))
+
+    def text(self, value: str | None) -> str:
+        """A literal that compares exactly."""
+        return f"COLLATE({self.literal(value)}, '')"
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Exact decimals, joins on NULL that can be hashed, text columns without a collation."""
+        tree = replaced(quote_names(tree), (exp.NullSafeEQ, exp.NullSafeNEQ), _by_json)
+        tree = replaced(tree, exp.Cast, _decimal_text)
+        tree = replaced(tree, exp.Literal, _decimal_literal)
+        return text_columns(tree, exp.Literal.string(""))
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """The dataset's default collation must not reach the table."""
+        return f"CREATE TABLE {table} DEFAULT COLLATE '' AS {query}"
+
+    def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
+        """One statement; a copy reads nothing, and the scratch table is dropped afterwards."""
+        return [f"CREATE OR REPLACE TABLE {self.relation(release)} COPY {self.relation(table)}"]
+
+
+def _by_json(node: exp.Expr) -> exp.Expr:
+    """An outer join needs an equality of one side's fields with the other's; NULL alone is ``null`` in JSON."""
+    sides = (node.this, node.expression)
+    left, right = (exp.Anonymous(this="TO_JSON_STRING", expressions=[side.copy()]) for side in sides)
+    kind = exp.EQ if isinstance(node, exp.NullSafeEQ) else exp.NEQ
+    return kind(this=left, expression=right)
+
+
+def _decimal_text(node: exp.Expr) -> exp.Expr:
+    """A decimal as text keeps its digits: casts drop zeros at the end."""
+    inner = node.this
+    if not (is_text(node.args["to"]) and isinstance(inner, exp.Cast) and inner.to.this == exp.DataType.Type.DECIMAL):
+        return node
+    scale = inner.to.expressions[1].name if len(inner.to.expressions) == 2 else "0"
+    return exp.Anonymous(this="FORMAT", expressions=[exp.Literal.string(f"%.{scale}f"), inner.copy()])
+
+
+def _decimal_literal(node: exp.Expr) -> exp.Expr:
+    """A bare 0.1 is a binary fraction."""
+    if node.args["is_string"] or "." not in node.name or "e" in node.name.lower():
+        return node
+    return exp.cast(exp.Literal.string(node.name), "BIGNUMERIC", dialect="bigquery")

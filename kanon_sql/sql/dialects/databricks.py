@@ -1,0 +1,43 @@
+"""Databricks SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.rewrites import quote_names, text_columns
+
+__all__ = ["Databricks"]
+
+_EXACT = exp.Var(this="UTF8_BINARY")
+
+
+class Databricks(Dialect):
+    """Databricks: SQL warehouses, and clusters from Databricks Runtime 16.1 on, which have collations."""
+
+    name = "databricks"
+    sqlglot = "databricks"
+    backslash = "in literals"
+    identifier_bytes = 255
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """Byte by byte, whatever the column's or the schema's collation is."""
+        return exp.Collate(this=text, expression=_EXACT.copy())
+
+    def text(self, value: str | None) -> str:
+        """A literal that compares exactly."""
+        return f"{self.literal(value)} COLLATE UTF8_BINARY"
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Quoted names, and text columns that compare exactly."""
+        return text_columns(quote_names(tree), _EXACT)
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """Plain tables only: a temporary view would be computed again by every statement that reads it."""
+        return f"CREATE TABLE {table} AS {query}"
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """A bare new name would move the table to the session's schema."""
+        return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation([*table[:-1], name])}"

@@ -1,0 +1,33 @@
+"""Amazon Redshift."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, spell_out_null_safe, text_columns
+
+__all__ = ["Redshift"]
+
+
+class Redshift(Dialect):
+    """Redshift. Comparing texts ignores blanks at their end, in every collation."""
+
+    name = "redshift"
+    sqlglot = "redshift"
+    backslash = "in literals"
+    pads = True
+    identifier_bytes = 127
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """Letter case counts, also in a database that ignores it."""
+        return exp.Anonymous(this="COLLATE", expressions=[text, exp.Literal.string("case_sensitive")])
+
+    def text(self, value: str | None) -> str:
+        """A literal that compares exactly; its type is as long as its text."""
+        return f"COLLATE(CAST({self.literal(value)} AS VARCHAR(MAX)), 'case_sensitive')"
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """IS NOT DISTINCT FROM is missing."""
+        tree = spell_out_null_safe(exact_int_division(quote_names(tree)))
+        return text_columns(tree, exp.Var(this="CASE_SENSITIVE"))

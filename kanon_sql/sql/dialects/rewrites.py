@@ -1,0 +1,90 @@
+"""Rewrites of the syntax tree that several dialects share."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import replaced
+
+__all__ = [
+    "exact_int_division",
+    "is_text",
+    "quote_names",
+    "repeat_by_rpad",
+    "spell_out_null_safe",
+    "text_columns",
+    "text_type",
+]
+
+_TEXT = (exp.DataType.Type.VARCHAR, exp.DataType.Type.TEXT)
+
+
+def is_text(node: exp.Expr | None) -> bool:
+    """Whether a type is text."""
+    return isinstance(node, exp.DataType) and node.this in _TEXT
+
+
+def quote_names(tree: exp.Expr) -> exp.Expr:
+    """Every name quoted: one that is quoted here and bare there would be two where bare names are folded.
+
+    It also keeps our own names (value, level, raw) out of the way of reserved words.
+    """
+    for name in tree.find_all(exp.Identifier):
+        if not name.args.get("quoted") and not name.name.startswith("slot_"):
+            name.set("quoted", True)
+    return tree
+
+
+def text_type(tree: exp.Expr, text: exp.DataType) -> exp.Expr:
+    """Every text type replaced by another."""
+    return replaced(tree, exp.DataType, lambda node: text.copy() if is_text(node) else node)
+
+
+def text_columns(tree: exp.Expr, collation: exp.Expr) -> exp.Expr:
+    """Text columns of a created table that compare exactly, whatever the database's default is."""
+    for column in tree.find_all(exp.ColumnDef):
+        if is_text(column.args.get("kind")):
+            kind = exp.CollateColumnConstraint(this=collation.copy())
+            column.set("constraints", [exp.ColumnConstraint(kind=kind), *column.args.get("constraints", [])])
+    return tree
+
+
+def spell_out_null_safe(tree: exp.Expr) -> exp.Expr:
+    """IS NOT DISTINCT FROM, where the engine does not have it."""
+
+    def spelled_out(node: exp.Expr) -> exp.Expr:
+        left, right = node.this, node.expression
+        nulls = [exp.Is(this=side.copy(), expression=exp.Null()) for side in (left, right)]
+        missing = exp.paren(exp.and_(*nulls))
+        same = exp.paren(exp.or_(exp.EQ(this=left.copy(), expression=right.copy()), missing))
+        if isinstance(node, exp.NullSafeEQ):
+            return same
+        different = exp.Case(ifs=[exp.If(this=same, true=exp.Literal.number(0))], default=exp.Literal.number(1))
+        return exp.paren(different.eq(1))
+
+    return replaced(tree, (exp.NullSafeEQ, exp.NullSafeNEQ), spelled_out)
+
+
+def exact_int_division(tree: exp.Expr) -> exp.Expr:
+    """``//`` without a fraction in between, which would lose the last digits of a large number."""
+
+    def divided(node: exp.Expr) -> exp.Expr:
+        number, by = exp.paren(node.this.copy()), exp.paren(node.expression.copy())
+        whole = exp.Sub(this=number, expression=exp.Mod(this=number.copy(), expression=by))
+        # typed: both sides are whole numbers here, so that no cast to a float is written.
+        return exp.cast(exp.Div(this=exp.paren(whole), expression=by.copy(), typed=True, safe=False), "BIGINT")
+
+    return replaced(tree, exp.IntDiv, divided)
+
+
+def repeat_by_rpad(tree: exp.Expr) -> exp.Expr:
+    """REPEAT by RPAD, where it is missing or makes an array."""
+
+    def padded(node: exp.Expr) -> exp.Expr:
+        text = node.this
+        size: exp.Expr = exp.paren(node.args["times"].copy())
+        if not (isinstance(text, exp.Literal) and len(text.name) == 1):
+            size = exp.Mul(this=exp.Length(this=text.copy()), expression=size)
+        return exp.Anonymous(this="RPAD", expressions=[text.copy(), size, text.copy()])
+
+    return replaced(tree, exp.Repeat, padded)

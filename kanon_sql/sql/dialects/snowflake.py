@@ -1,0 +1,41 @@
+"""Snowflake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns
+
+__all__ = ["Snowflake"]
+
+
+class Snowflake(Dialect):
+    """Snowflake. Bare names are folded to upper case, so every name is quoted."""
+
+    name = "snowflake"
+    sqlglot = "snowflake"
+    backslash = "in literals"
+    identifier_bytes = 255
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """The empty collation: by code points, whatever the column's or the account's is."""
+        return exp.Collate(this=text, expression=exp.Literal.string(""))
+
+    def text(self, value: str | None) -> str:
+        """Without a collation, whatever the account's default is."""
+        return f"COLLATE({self.literal(value)}, '')"
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Quoted names, and text columns without a collation."""
+        return text_columns(exact_int_division(quote_names(tree)), exp.Literal.string(""))
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """A bare new name would move the table to the session's schema."""
+        return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation([*table[:-1], name])}"
+
+    def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
+        """The two tables swap their names at once; the old release is then dropped under the scratch name."""
+        return [f"ALTER TABLE {self.relation(release)} SWAP WITH {self.relation(table)}"]

@@ -1,0 +1,108 @@
+"""SQL Server and Azure SQL (Transact-SQL)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import TokenType, exp
+
+from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import exact_int_division, is_text, quote_names, text_columns, text_type
+
+__all__ = ["TSQL"]
+
+_COLLATION = "Latin1_General_BIN2"
+_TEXT = exp.DataType.build("NVARCHAR(MAX)", dialect="tsql")
+
+
+class TSQL(Dialect):
+    """SQL Server 2016 and later. Comparing texts ignores blanks at their end, in every collation."""
+
+    name = "tsql"
+    sqlglot = "tsql"
+    pads = True
+    identifier_bytes = 256
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """By code points; the database's own collation usually ignores letter case."""
+        return exp.Collate(this=text, expression=exp.Var(this=_COLLATION))
+
+    def literal(self, value: str | None) -> str:
+        """Without the N a literal loses what the database's code page does not have."""
+        return "NULL" if value is None else f"N{exp.Literal.string(value).sql(self.sqlglot)}"
+
+    def text(self, value: str | None) -> str:
+        """A literal that compares exactly."""
+        return f"CAST({self.literal(value)} AS NVARCHAR(MAX)) COLLATE {_COLLATION}"
+
+    def sql(self, tree: exp.Expr) -> str:
+        """CREATE TABLE IF NOT EXISTS is a condition before the statement."""
+        if isinstance(tree, exp.Create) and tree.args.get("exists"):
+            tree.set("exists", False)
+            table = tree.find(exp.Table)
+            assert table is not None
+            name = self.relation([part.name for part in table.parts])
+            return f"IF OBJECT_ID({self.literal(name)}) IS NULL {super().sql(tree)}"
+        return super().sql(tree)
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Unicode text of any length, lengths that count blanks, random order, and NULLs that are equal."""
+        tree = text_columns(exact_int_division(quote_names(tree)), exp.Var(this=_COLLATION))
+        tree = replaced(tree, (exp.NullSafeEQ, exp.NullSafeNEQ), _by_intersect)
+        tree = replaced(tree, exp.Case, _float_text)
+        tree = replaced(tree, exp.Repeat, _unlimited)
+        tree = replaced(tree, exp.Length, _length)
+        tree = replaced(tree, exp.Rand, lambda node: exp.Anonymous(this="NEWID"))
+        tree = replaced(tree, exp.Literal, lambda node: exp.National(this=node.name) if node.is_string else node)
+        return text_type(tree, _TEXT)
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """SELECT ... INTO, at the place where that goes: a WITH clause may not stand in a subquery."""
+        depth, place = 0, len(query)
+        selected = False
+        for token in sqlglot.tokenize(query, read=self.sqlglot):
+            depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+            selected |= depth == 0 and token.token_type == TokenType.SELECT
+            if depth == 0 and selected and token.token_type in _AFTER_INTO:
+                place = token.start
+                break
+        return f"{query[:place].rstrip()}\nINTO {table}\n{query[place:]}".rstrip()
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """A procedure, whose first argument is quoted and whose second is not."""
+        return f"EXEC sp_rename {self.literal(self.relation(table))}, {self.literal(name)}"
+
+
+_AFTER_INTO = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.UNION, TokenType.ORDER_BY)
+
+
+def _by_intersect(node: exp.Expr) -> exp.Expr:
+    """The form that every version has, and that the optimizer joins by hash."""
+    both = exp.Intersect(
+        this=exp.select(node.this.copy()), expression=exp.select(node.expression.copy()), distinct=True
+    )
+    found = exp.Exists(this=both)
+    return found if isinstance(node, exp.NullSafeEQ) else exp.Not(this=found)
+
+
+def _float_text(node: exp.Expr) -> exp.Expr:
+    """A number with a fraction as text: a cast keeps six digits of a float, style 3 all of them."""
+    default, condition = node.args.get("default"), node.args["ifs"][0].this
+    whole = isinstance(condition, exp.And) and isinstance(condition.this.expression, exp.Floor)
+    if whole and isinstance(default, exp.Cast) and is_text(default.to):
+        style = exp.Literal.number(3)
+        node.set("default", exp.Convert(this=_TEXT.copy(), expression=default.this.copy(), style=style))
+    return node
+
+
+def _unlimited(node: exp.Expr) -> exp.Expr:
+    """REPLICATE cuts its result unless the text has no limit."""
+    node.set("this", exp.cast(node.this.copy(), _TEXT.copy()))
+    return node
+
+
+def _length(node: exp.Expr) -> exp.Expr:
+    """LEN does not count blanks at the end."""
+    longer = exp.DPipe(this=node.this.copy(), expression=exp.Literal.string("."), safe=True)
+    return exp.paren(exp.Sub(this=exp.Length(this=longer), expression=exp.Literal.number(1)))
