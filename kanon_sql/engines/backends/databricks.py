@@ -1,0 +1,31 @@
+"""Databricks SQL, by databricks-sqlalchemy."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kanon_sql.engines.backends.warehouse import Warehouse
+from kanon_sql.engines.base import Capabilities
+from kanon_sql.sql.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["DatabricksBackend"]
+
+
+class DatabricksBackend(Warehouse):
+    """Databricks with Unity Catalog: a schema for scratch tables, releases renamed one after the other."""
+
+    dialect = dialect_named("databricks")
+    capabilities = Capabilities(
+        transactional_ddl=False, atomic_replace=False, temp_tables=False, files=False, folds_names=True
+    )
+    extra = "databricks"
+    autocommit = False
+    codes = r"\[[A-Z_]+(\.[A-Z_]+)*\]"
+    cancels = r"cancell?ed|OPERATION_CANCELED"
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The version of Spark in it."""
+        return str(self.first(engine, "SELECT version()")[0]).split()[0]

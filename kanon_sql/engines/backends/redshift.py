@@ -1,0 +1,56 @@
+"""Amazon Redshift, by sqlalchemy-redshift."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines.backends.warehouse import Warehouse
+from kanon_sql.engines.base import Capabilities
+from kanon_sql.sql.dialects import dialect_named
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["RedshiftBackend"]
+
+_TYPES = {
+    16: "BOOLEAN", 20: "BIGINT", 21: "SMALLINT", 23: "INTEGER", 25: "TEXT", 700: "REAL", 701: "FLOAT8",
+    1042: "CHAR", 1043: "VARCHAR", 1082: "DATE", 1114: "TIMESTAMP", 1184: "TIMESTAMP WITH TIME ZONE", 1700: "NUMERIC",
+}  # fmt: skip
+"""The protocol's type number -> type name."""
+
+
+class RedshiftBackend(Warehouse):
+    """Redshift: temporary tables, and DDL that can be rolled back."""
+
+    dialect = dialect_named("redshift")
+    capabilities = Capabilities(
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True
+    )
+    extra = "redshift"
+    codes = r"\b[0-9A-Z]{5}\b(?=[:'])"
+    cancels = r"57014|query \(?\d*\)? ?cancel|cancell?ed on user"
+    current_schema = "CURRENT_SCHEMA()"
+
+    def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
+        """Dates in one form; the process to cancel is known from the start."""
+        super().prepare(engine, read_only=read_only)
+        (self._process,) = self.first(engine, "SELECT pg_backend_pid()")
+
+    def settings(self) -> Sequence[str]:
+        """Dates in one form."""
+        return ("SET datestyle TO 'ISO, YMD'",)
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The last word of what the server says of itself."""
+        return str(self.first(engine, "SELECT version()")[0]).split()[-1]
+
+    def type_name(self, item: Sequence[Any]) -> str:
+        """By the protocol's number; a NUMERIC may have decimals."""
+        return _TYPES.get(item[1], "OTHER")
+
+    def cancel(self, engine: RelationalEngine) -> None:
+        """On a connection of its own: the drivers wait for the answer on this one."""
+        with engine._connection.engine.connect() as other:
+            other.exec_driver_sql(f"SELECT pg_cancel_backend({int(self._process)})").close()
