@@ -1,0 +1,405 @@
+"""ClickHouse, by clickhouse-connect: over HTTP, or chDB inside this process."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import unquote, urlsplit
+
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.session import SessionEngine
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql.dialects.clickhouse import RENAMING
+from kanon_sql.sql.statement import Statement
+
+if TYPE_CHECKING:
+    from clickhouse_connect.driver.client import Client
+
+__all__ = ["SETTINGS", "ClickHouseEngine", "connect_clickhouse"]
+
+SETTINGS: Mapping[str, str] = {
+    # What SQL means by NULL.
+    "join_use_nulls": "1",
+    "group_by_use_nulls": "1",
+    "aggregate_functions_null_for_empty": "1",
+    "cast_keep_nullable": "1",
+    "transform_null_in": "0",
+    "data_type_default_nullable": "0",
+    # What SQL means by names, joins, unions and CASE.
+    "prefer_column_name_to_alias": "1",
+    "join_default_strictness": "ALL",
+    "any_join_distinct_right_table_keys": "0",
+    "union_default_mode": "DISTINCT",
+    "short_circuit_function_evaluation": "force_enable",
+    # Exact, complete and fresh: no estimate, no part of an answer, no old answer.
+    "count_distinct_implementation": "uniqExact",
+    "read_overflow_mode": "throw",
+    "read_overflow_mode_leaf": "throw",
+    "group_by_overflow_mode": "throw",
+    "sort_overflow_mode": "throw",
+    "result_overflow_mode": "throw",
+    "timeout_overflow_mode": "throw",
+    "timeout_overflow_mode_leaf": "throw",
+    "set_overflow_mode": "throw",
+    "join_overflow_mode": "throw",
+    "transfer_overflow_mode": "throw",
+    "distinct_overflow_mode": "throw",
+    "limit": "0",
+    "offset": "0",
+    "skip_unavailable_shards": "0",
+    "use_query_cache": "0",
+    "apply_deleted_mask": "1",
+    # Done when the statement returns.
+    "lightweight_deletes_sync": "2",
+    "mutations_sync": "2",
+    "async_insert": "0",
+    "insert_deduplicate": "0",
+    # A scratch table is known to the server that we talk to only.
+    "prefer_global_in_and_join": "1",
+    # Dates and decimals as text; long statements.
+    "date_time_output_format": "simple",
+    "date_time_64_output_format_cut_trailing_zeros_align_to_groups_of_thousands": "1",
+    "bool_true_representation": "true",
+    "bool_false_representation": "false",
+    "max_query_size": "1000000000",
+    "max_ast_elements": "10000000",
+    "max_expanded_ast_elements": "10000000",
+}
+"""In force for every statement: sent with each one over HTTP, set on the session in chDB."""
+
+CAPABILITIES = Capabilities(
+    transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+)
+
+_PORTS = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
+
+_RENAMING_ONLY = ("Ordinary", "Memory", "Lazy")
+"""Database engines that cannot exchange two tables."""
+
+_READ_ONLY, _CANCELLED, _TIMEOUT = 164, 394, 159
+
+_ABOUT_NAMES = (16, 46, 47, 48, 57, 60, 81, _READ_ONLY, 497)
+"""Error codes whose first sentence names tables, columns or rights, and no value."""
+
+
+def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | None = None) -> ClickHouseEngine:
+    """Open a connection of kanon_sql's own.
+
+    Args:
+        url: ``clickhouse://user:password@host:port/database`` (HTTP), ``clickhouses://...`` (HTTPS),
+            ``chdb:///path`` for chDB's files, ``chdb://`` for chDB in memory.
+        read_only: ask the server to refuse writes; temporary tables stay allowed.
+        scratch: where scratch tables live.
+
+    Raises:
+        SpecError: the URL does not parse.
+        DatabaseError: the server cannot be reached, or refused.
+    """
+    import clickhouse_connect
+    from clickhouse_connect.driver.exceptions import ClickHouseError
+
+    scheme, rest = url.split("://", 1)
+    if scheme == "chdb":
+        label, options = _chdb_options(url, rest)
+    else:
+        label, options = _http_options(url, *_PORTS[scheme])
+    try:
+        client = clickhouse_connect.get_client(**options)
+    except ClickHouseError as error:
+        raise DatabaseError(
+            f"cannot connect to {label}: {type(error).__name__} "
+            "(the driver's text may hold credentials and is not shown)"
+        ) from None
+    return ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
+
+
+def _chdb_options(url: str, path: str) -> tuple[str, dict[str, Any]]:
+    return url, {"interface": "chdb", "path": path or None}
+
+
+def _http_options(url: str, interface: str, port: int) -> tuple[str, dict[str, Any]]:
+    form = "clickhouse://user:password@host:port/database"
+    try:
+        parts = urlsplit(url)
+        port = parts.port or port
+    except ValueError:
+        raise SpecError(f"the database URL does not parse; expected {form}") from None
+    if not parts.hostname or parts.query or parts.fragment:
+        raise SpecError(
+            f"the database URL does not parse; expected {form}. For other options open a clickhouse_connect client "
+            "and give that"
+        )
+    database = unquote(parts.path.strip("/"))
+    return f"{parts.scheme}://{parts.hostname}:{port}/{database}", {
+        "interface": interface,
+        "host": parts.hostname,
+        "port": port,
+        "username": unquote(parts.username) if parts.username else None,
+        "password": unquote(parts.password or ""),
+        "database": database or None,
+        "session_id": f"kanon_sql_{secrets.token_hex(8)}",
+        "settings": {"session_timeout": 600},
+        "send_receive_timeout": 24 * 3600,
+        "query_retries": 0,
+        "autogenerate_query_id": True,
+    }
+
+
+class ClickHouseEngine(SessionEngine):
+    """One clickhouse-connect client, with the settings that make ClickHouse mean what SQL means.
+
+    Views and the user's own query are read under these settings too.
+
+    Args:
+        client: an open client; it is closed only if ``owned``.
+        label: what to call the database in messages.
+        owned: this object opened the client.
+        read_only: ask the server to refuse writes.
+        scratch: where scratch tables live; found out by trying when None.
+
+    Raises:
+        UnsupportedError: the settings that exact answers need may not be set.
+        DatabaseError: the server refused.
+    """
+
+    capabilities = CAPABILITIES
+
+    def __init__(
+        self,
+        client: Client,
+        *,
+        label: str | None = None,
+        owned: bool = False,
+        read_only: bool = False,
+        scratch: Scratch | None = None,
+    ) -> None:
+        super().__init__(label or _label(client), read_only=read_only, scratch=scratch)
+        if read_only and not owned and hasattr(client, "path"):
+            raise UnsupportedError("an open chDB client cannot be made read-only for a while; give its URL instead")
+        self.dialect = dialect_named("clickhouse")
+        self._client = client
+        self._owned = owned
+        self._path: str | None = getattr(client, "path", None)
+        self._restore = "" if owned or self._path is None else self._now_set()
+        self.ephemeral = self._path == ":memory:"
+        with self._guard("connect"):
+            self._prepare()
+            ((readonly, engine, self._version),) = self._rows(
+                "SELECT getSetting('readonly'), (SELECT engine FROM system.databases WHERE name = currentDatabase()), "
+                "version()",
+                1,
+            )
+            if engine in _RENAMING_ONLY:
+                self.dialect = RENAMING
+        self.read_only = read_only or bool(int(readonly))
+        if scratch is None:
+            self.scratch = self._find_scratch()
+
+    @property
+    def version(self) -> str:
+        """The server's version."""
+        return str(self._version)
+
+    # --- Settings ---
+
+    def _prepare(self) -> None:
+        """Put the settings in force, and see that they are."""
+        from clickhouse_connect.driver.exceptions import ClickHouseError
+
+        try:
+            self._set_session()
+            names = ", ".join(map(self.dialect.literal, SETTINGS))
+            rows = self._rows(f"SELECT name, value FROM system.settings WHERE name IN ({names})", len(SETTINGS))
+        except ClickHouseError as error:
+            code = getattr(error, "code", None)
+            if code not in (_READ_ONLY, 115, 452) and "readonly" not in str(error):
+                raise
+            raise UnsupportedError(
+                "ClickHouse: this user may not change the settings that exact answers need (such as join_use_nulls), "
+                "or the server is too old to have them; let a read-only user have readonly = 2, not 1"
+            ) from None
+        different = sorted(set(SETTINGS.items()) - set(rows))
+        if different:
+            raise UnsupportedError(
+                f"ClickHouse: the settings {', '.join(name for name, _ in different)} do not hold what exact answers "
+                "need; remove the constraints on them"
+            )
+
+    def _set_session(self, limit: float | None = None) -> None:
+        """In chDB, settings belong to the session."""
+        if self._path is None:
+            return
+        self._client.command(f"SET {_assigned({**SETTINGS, 'max_execution_time': f'{limit or 0:.3f}'})}")
+        if self._owned and self.read_only:
+            self._client.command("SET readonly = 2")
+
+    def _sent(self) -> dict[str, Any] | None:
+        """What goes with each statement over HTTP: nothing is left to a session that may end."""
+        if self._path is not None:
+            return None
+        left = self._deadline.remaining()
+        return {
+            **SETTINGS,
+            **({"readonly": "2"} if self.read_only else {}),
+            **({} if left is None else {"max_execution_time": f"{left + 1:.3f}"}),
+        }
+
+    def _now_set(self) -> str:
+        """The statement that gives an open chDB client its own settings back."""
+        names = ", ".join(f"'{name}'" for name in (*SETTINGS, "max_execution_time"))
+        rows = self._client.query(
+            f"SELECT name, value, changed FROM system.settings WHERE name IN ({names})"
+        ).result_rows
+        kept = _assigned({name: value for name, value, changed in rows if changed})
+        reset = ", ".join(f"{name} = DEFAULT" for name, _, changed in rows if not changed)
+        return f"SET {', '.join(filter(None, (kept, reset)))}"
+
+    # --- Statements ---
+
+    def _run(self, sql: str) -> None:
+        self._client.command(sql, settings=self._sent())
+
+    def _rows(self, sql: str, limit: int) -> list[Row]:
+        with self._client.query_rows_stream(sql, settings=self._sent()) as stream:
+            return [tuple(row) for row in islice(stream, limit + 1)]
+
+    def _describe(self, relation: str) -> list[Column]:
+        sql = f"DESCRIBE TABLE (SELECT * FROM {relation} AS kanon_relation)"
+        self.meter.count(Statement("columns", sql, users=relation, quoted=self.dialect.quoted))
+        rows = [tuple(row) for row in self._client.query(self._tagged(sql), settings=self._sent()).result_rows]
+        self.meter.count_rows(rows)
+        return [Column(str(row[0]), str(row[1]), _kind(str(row[1]))) for row in rows]
+
+    def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
+        """Case counts; a temporary table hides the one in the database."""
+        if len(parts) > 2:
+            return None
+        place = "'', currentDatabase()" if len(parts) == 1 else self.dialect.literal(parts[0])
+        sql = (
+            "SELECT engine, database, name FROM system.tables "
+            f"WHERE database IN ({place}) AND name = {self.dialect.literal(parts[-1])} ORDER BY is_temporary DESC"
+        )
+        rows = self.fetch(Statement("exists", sql, quoted=self.dialect.quoted), 2)
+        if not rows:
+            return None
+        engine, database, name = map(str, rows[0])
+        return "view" if engine.endswith("View") else "table", (database, name)
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """EXPLAIN ESTIMATE's rows, and their share of the tables' bytes; MergeTree tables only."""
+        sql = (
+            "SELECT sum(read.rows), "
+            "sum(toFloat64(read.rows) * known.total_bytes_uncompressed / nullIf(known.total_rows, 0)) FROM "
+            f"(EXPLAIN ESTIMATE SELECT * FROM {relation} AS kanon_relation) AS read LEFT JOIN system.tables AS known "
+            "ON known.database = read.database AND known.name = read.table"
+        )
+        ((rows, size),) = self.fetch(Statement("estimate", sql, users=relation, quoted=self.dialect.quoted), 1)
+        if rows is None:
+            return None
+        return Estimate(int(rows), None if size is None else int(size), "EXPLAIN ESTIMATE")
+
+    def _find_scratch(self) -> Scratch:
+        """Temporary tables, if one is still there in the next statement: they need a session."""
+        probe = self.dialect.quote(f"kanon_{self.run_id}_probe")
+        try:
+            self._run(self.dialect.create_as(probe, "SELECT 1 AS probe", temporary=True))
+            self._rows(f"SELECT probe FROM {probe}", 1)
+            self._run(f"DROP TABLE {probe}")
+        except Exception as error:
+            if self._error(error, "scratch") is None:
+                raise
+            return Scratch("inline", (), "ClickHouse refused a temporary table, or this client has no session")
+        return Scratch()
+
+    # --- Time, errors, the end ---
+
+    @contextmanager
+    def run(self, deadline: Deadline) -> Iterator[Meter]:
+        """A fresh meter and a time limit for everything inside; the session's settings are set anew."""
+        with super().run(deadline) as meter:
+            left = deadline.remaining()
+            self._set_session(None if left is None else left + 1)
+            try:
+                yield meter
+            finally:
+                self._set_session()
+
+    def cancel(self) -> None:
+        """Kill the run's statement from another session; every statement begins with the run's tag."""
+        kill = f"KILL QUERY WHERE startsWith(query, {self.dialect.literal(self._tagged(''))}) ASYNC"
+        with suppress(Exception):
+            if self._path is None:
+                self._client.command(kill, settings={"session_id": f"kanon_sql_{secrets.token_hex(8)}"})
+                return
+            import clickhouse_connect
+
+            with clickhouse_connect.get_client(interface="chdb", path=self._path) as other:
+                other.command(kill)
+
+    def close(self) -> None:
+        """Close the client if this object opened it; else leave it as it was."""
+        with suppress(Exception):
+            if self._owned:
+                self._client.close()
+            elif self._restore:
+                self._client.command(self._restore)
+
+    def _error(self, error: Exception, name: str) -> BaseException | None:
+        from clickhouse_connect.driver.exceptions import ClickHouseError
+
+        if not isinstance(error, ClickHouseError):
+            return None
+        code = getattr(error, "code", None)
+        if code == _CANCELLED:
+            return KeyboardInterrupt()
+        if code == _TIMEOUT and self._deadline.seconds is not None:
+            return self._deadline.error()
+        if code is None:
+            return DatabaseError(
+                f"{name}: the connection to {self.label} failed ({type(error).__name__}); its temporary tables may be "
+                "gone, and kanon-sql clean finds what else was left"
+            )
+        if code in _ABOUT_NAMES:
+            return DatabaseError(f"{name}: {_first_sentence(str(error))} (ClickHouse error {code})")
+        return DatabaseError(f"{name}: ClickHouse reported error {code} (its text may hold values and is not shown)")
+
+
+def _assigned(settings: Mapping[str, str]) -> str:
+    literal = dialect_named("clickhouse").literal
+    return ", ".join(f"{name} = {literal(value)}" for name, value in settings.items())
+
+
+def _label(client: Client) -> str:
+    """The address of an open client, without credentials."""
+    return re.sub(r"//[^/@]*@", "//", str(client.uri))
+
+
+def _first_sentence(text: str) -> str:
+    """An error without the statement that follows it."""
+    text = re.sub(r"^.*?DB::Exception: ", "", text, flags=re.DOTALL)
+    return re.split(r"\.? In scope |: [Ww]hile |\. \(|\s\(", text)[0].strip()
+
+
+_WRAPPED = re.compile(r"(?:Nullable|LowCardinality|SimpleAggregateFunction\(\w+,)\s*\(?(.*)\)$")
+
+_KINDS: tuple[tuple[str, Kind], ...] = (
+    (r"U?Int\d+$", "integer"),
+    (r"Decimal", "decimal"),
+    (r"B?Float\d+$", "float"),
+    (r"String$|FixedString\(|Enum(8|16)?\(", "text"),
+    (r"Date(32)?$", "date"),
+    (r"DateTime", "timestamp"),
+    (r"Bool$", "boolean"),
+)
+
+
+def _kind(type_name: str) -> Kind:
+    """The kind of a type, what wraps it taken off."""
+    while (wrapped := _WRAPPED.fullmatch(type_name)) is not None:
+        type_name = wrapped.group(1).strip()
+    return next((kind for pattern, kind in _KINDS if re.match(pattern, type_name)), "other")

@@ -1,0 +1,194 @@
+"""ClickHouse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect, replaced
+
+__all__ = ["RENAMING", "ClickHouse"]
+
+_KEPT, _SCRATCH = "ENGINE = MergeTree ORDER BY tuple()", "ENGINE = Memory"
+
+_UTF8 = {
+    exp.Length: "lengthUTF8",
+    exp.Substring: "substringUTF8",
+    exp.Left: "leftUTF8",
+    exp.Right: "rightUTF8",
+    exp.Upper: "upperUTF8",
+    exp.Lower: "lowerUTF8",
+}
+"""Functions of text that count bytes, or change ASCII letters only, under their plain names."""
+
+_WHOLE = (exp.Count, exp.Sum, exp.Window, exp.Floor, exp.Extract, exp.Length)
+"""What is a whole number already when it is cast to one."""
+
+_MOMENTS = ("timestamp", "timestampntz", "timestamptz", "datetime")
+
+_DECIMAL_TYPE, _SCALE = r"^(Nullable\()?Decimal\(", r"([0-9]+)\)+$"
+
+
+class ClickHouse(Dialect):
+    """ClickHouse, with the settings that :mod:`kanon_sql.engines.clickhouse` sends along.
+
+    Args:
+        exchanges: two tables can be exchanged at once (databases of the engine Atomic and its like).
+    """
+
+    name = "clickhouse"
+    sqlglot = "clickhouse"
+    backslash = True
+
+    def __init__(self, *, exchanges: bool = True) -> None:
+        self._exchanges = exchanges
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """The text itself: there are no collations, and text is compared byte by byte."""
+        return text
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Types, division and text functions as DuckDB has them."""
+        for kind, by in (
+            (exp.Literal, _literal),
+            (exp.Cast, _cast),
+            (tuple(_UTF8), _characters),
+            (exp.Div, _division),
+            (exp.IntDiv, _whole_division),
+            (exp.Sum, _sum),
+            (exp.ColumnDef, _column),
+        ):
+            tree = replaced(tree, kind, by)  # type: ignore[arg-type]
+        return tree
+
+    def sql(self, tree: exp.Expr) -> str:
+        """A checked tree as text; a table needs an engine."""
+        creates = isinstance(tree, exp.Create) and isinstance(tree.this, exp.Schema)
+        temporary = tree.find(exp.TemporaryProperty) is not None
+        text = super().sql(tree)
+        return f"{text} {_SCRATCH if temporary else _KEPT}" if creates else text
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """Create a table from a query: in memory for the session, else without a sorting key."""
+        if temporary:
+            return f"CREATE TEMPORARY TABLE {table} {_SCRATCH} AS {query}"
+        return f"CREATE TABLE {table} {_KEPT} AS {query}"
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+        """A query of the rows given as text; a UNION of thousands is too deep for the planner."""
+        structure = self.literal(", ".join(f"{self.quote(column)} Nullable(String)" for column in columns))
+        listed = ",\n  ".join("(" + ", ".join(map(self.literal, row)) + ")" for row in rows)
+        return f"SELECT * FROM values({structure},\n  {listed})"
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """Give a table another name in its database."""
+        return f"RENAME TABLE {self.relation(table)} TO {self.relation([*table[:-1], name])}"
+
+    def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
+        """Exchange both names at once; the old release then has the scratch name, and is dropped with it."""
+        if self._exchanges:
+            return [f"EXCHANGE TABLES {self.relation(table)} AND {self.relation(release)}"]
+        return [
+            f"RENAME TABLE {self.relation(release)} TO {self.relation(aside)}, "
+            f"{self.relation(table)} TO {self.relation(release)}"
+        ]
+
+
+RENAMING = ClickHouse(exchanges=False)
+"""For databases of the old engine Ordinary: they can rename only."""
+
+
+def _call(name: str, *arguments: exp.Expr | str) -> exp.Anonymous:
+    expressions = [exp.Literal.string(item) if isinstance(item, str) else item.copy() for item in arguments]
+    return exp.Anonymous(this=name, expressions=expressions)
+
+
+def _literal(literal: exp.Expr) -> exp.Expr:
+    """A number with a decimal point is exact in DuckDB, a double in ClickHouse."""
+    _, point, fraction = literal.name.partition(".")
+    if literal.args["is_string"] or not point or "e" in fraction.lower():
+        return literal
+    return exp.Anonymous(
+        this="toDecimal128", expressions=[exp.Literal.string(literal.name), exp.Literal.number(len(fraction))]
+    )
+
+
+def _cast(cast: exp.Expr) -> exp.Expr:
+    """A cast that never wraps, clips or cuts: what does not fit is an error, or NULL when it comes from text."""
+    value, target = cast.this, cast.args["to"]
+    if target.is_type("text", "varchar"):
+        return _text(value)
+    if target.is_type("date"):
+        return _moment(value, "Date32")
+    if target.is_type(*_MOMENTS):
+        return _moment(value, "DateTime64(6)")
+    if target.is_type("decimal"):
+        # By way of text: a double is cut otherwise, after a multiplication that may fall below the value.
+        digits = ", ".join(parameter.name for parameter in target.expressions) or "18, 3"
+        return _call("accurateCast", _call("toString", value), f"Decimal({digits})")
+    if target.is_type(*exp.DataType.INTEGER_TYPES):
+        # By way of text: a decimal's fraction is cut otherwise.
+        ours = exp.DataType.build(target.this, nullable=False).sql("clickhouse")
+        return _call("accurateCast", value if isinstance(value, _WHOLE) else _call("toString", value), ours)
+    return cast
+
+
+def _text(value: exp.Expr) -> exp.Expr:
+    """Text; a decimal keeps the zeros at its end. The type is known when the query is planned, if not before."""
+    plain = exp.Cast(this=value.copy(), to=exp.DataType.build("text", nullable=False))
+    if isinstance(value, exp.Anonymous) and value.name == "accurateCast":
+        _, decimal, digits = value.expressions[1].name.partition("Decimal(")
+        return _call("toDecimalString", value, _call("toUInt8", digits.split(", ")[1][:-1])) if decimal else plain
+    if isinstance(value, exp.Literal) or value.find(exp.AggFunc, exp.Window):
+        return plain
+    name = _call("toTypeName", value)
+    digits = _call("toDecimalString", value, _call("toUInt8", _call("extract", name, _SCALE)))
+    return exp.Anonymous(this="if", expressions=[_call("match", name, _DECIMAL_TYPE), digits, plain])
+
+
+def _moment(value: exp.Expr, type_name: str) -> exp.Expr:
+    """A date, refused unless it reads back: ClickHouse turns 30 February into 1 March, and clips to its range."""
+    moment = _call("accurateCast", value, type_name)
+    written, given = _call("toString", moment), _call("toString", value)
+    longer, shorter = (given, written) if type_name == "Date32" else (written, given)
+    strange = exp.Not(this=_call("startsWith", longer, shorter))
+    return exp.Paren(
+        this=exp.Add(this=moment, expression=_call("throwIf", strange, "a text is no date that ClickHouse can hold"))
+    )
+
+
+def _characters(function: exp.Expr) -> exp.Expr:
+    """Characters, not bytes."""
+    if isinstance(function, exp.Substring):
+        arguments = [function.this, function.args.get("start"), function.args.get("length")]
+    else:
+        arguments = [function.this, function.args.get("expression")]
+    return _call(_UTF8[type(function)], *(argument for argument in arguments if argument is not None))
+
+
+def _double(value: exp.Expr) -> exp.Expr:
+    is_double = isinstance(value, exp.Cast) and value.args["to"].is_type("double")
+    return value.copy() if is_double else _call("toFloat64", value)
+
+
+def _division(division: exp.Expr) -> exp.Expr:
+    """A decimal divided keeps its few digits in ClickHouse; in DuckDB it becomes a double."""
+    return exp.Div(this=_double(division.this), expression=_double(division.expression))
+
+
+def _whole_division(division: exp.Expr) -> exp.Expr:
+    return _call("intDiv", division.this, division.expression)
+
+
+def _sum(total: exp.Expr) -> exp.Expr:
+    """A sum of integers wraps silently, as do their products: 38 digits do not; a double stays one."""
+    one = exp.Anonymous(this="toDecimal128", expressions=[exp.Literal.number(1), exp.Literal.number(0)])
+    return exp.Sum(this=exp.Mul(this=one, expression=exp.Paren(this=total.this.copy())))
+
+
+def _column(column: exp.Expr) -> exp.Expr:
+    """``Nullable(String) NOT NULL`` is an error."""
+    if column.find(exp.NotNullColumnConstraint):
+        column.args["kind"].set("nullable", False)
+    return column
