@@ -63,7 +63,7 @@ class RelationalEngine(SessionEngine):
         self._connection = connection.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)
         with self._guard("connect"):
             backend.prepare(self, read_only=read_only)
-        self.capabilities = backend.capabilities
+        self.dialect, self.capabilities = backend.dialect, backend.capabilities  # it may have asked the server
         self.ephemeral = backend.ephemeral(label)
         if scratch is None:
             self.scratch = backend.scratch(self)
@@ -85,11 +85,22 @@ class RelationalEngine(SessionEngine):
         """A query of the catalog or the session, metered like any other."""
         return self.fetch(Statement("catalog", sql, quoted=self.dialect.quoted), limit)
 
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except KeyboardInterrupt:
+            with suppress(Exception):
+                self.backend.interrupted(self)
+            raise
+        self.backend.ran(self)
+
     def _run(self, sql: str) -> None:
-        self._connection.exec_driver_sql(sql).close()
+        with self._watched():
+            self._connection.exec_driver_sql(sql).close()
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
-        with self._connection.exec_driver_sql(sql) as result:
+        with self._watched(), self._connection.exec_driver_sql(sql) as result:
             return [tuple(row) for row in result.fetchmany(limit + 1)]
 
     def describe_cursor(self, sql: str) -> Any:

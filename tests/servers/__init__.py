@@ -11,11 +11,12 @@ import pytest
 from kanon_sql.testing import Subject
 from servers.base import Missing
 from servers.embedded import DuckDBSubject
+from servers.mariadb import MariaDBSubject
 from servers.postgres import PostgresSubject
 
 REQUIRED = set(filter(None, os.environ.get("KANON_REQUIRE_ENGINES", "").split(",")))
 
-SUBJECTS: dict[str, type[Subject]] = {"duckdb": DuckDBSubject, "postgres": PostgresSubject}
+SUBJECTS: dict[str, type[Subject]] = {"duckdb": DuckDBSubject, "postgres": PostgresSubject, "mariadb": MariaDBSubject}
 
 
 @contextmanager

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from kanon_sql.engines.backends.base import Backend
+from kanon_sql.engines.backends.mysql import MySQLBackend
 from kanon_sql.engines.backends.postgres import PostgresBackend
 from kanon_sql.errors import UnsupportedError
 
 __all__ = ["BACKENDS", "Backend", "backend_named"]
 
-BACKENDS: dict[str, type[Backend]] = {"postgresql": PostgresBackend}
+BACKENDS: dict[str, type[Backend]] = {
+    "mysql": MySQLBackend,
+    "mariadb": MySQLBackend,
+    "postgresql": PostgresBackend,
+}
 
 
 def backend_named(name: str) -> Backend:

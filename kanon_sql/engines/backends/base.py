@@ -64,6 +64,16 @@ class Backend:
         """What the planner expects of reading a FROM form; None when it does not say."""
         return None
 
+    def ran(self, engine: RelationalEngine) -> None:
+        """Look at what the server has to say about the statement that just ran.
+
+        Raises:
+            DatabaseError: it did something else than was asked, and only warned.
+        """
+
+    def interrupted(self, engine: RelationalEngine) -> None:
+        """Ctrl-C got through the driver while a statement ran: leave nothing running on the server."""
+
     def cancel(self, engine: RelationalEngine) -> None:
         """Stop the running statement on the server; called from another thread."""
         raise NotImplementedError

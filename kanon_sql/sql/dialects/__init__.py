@@ -5,11 +5,12 @@ from __future__ import annotations
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect
 from kanon_sql.sql.dialects.duckdb import DuckDB
+from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 from kanon_sql.sql.dialects.postgres import Postgres
 
 __all__ = ["DIALECTS", "Dialect", "dialect_named"]
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres())}
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), MariaDB(), MySQL())}
 """Every dialect that SQL can be rendered for."""
 
 

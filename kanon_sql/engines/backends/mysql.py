@@ -1,0 +1,222 @@
+"""MariaDB and MySQL, by PyMySQL or another driver of SQLAlchemy's."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind, Scratch
+from kanon_sql.errors import DatabaseError
+from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
+
+if TYPE_CHECKING:
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["MySQLBackend"]
+
+_TYPES: dict[int, tuple[str, Kind]] = {
+    0: ("DECIMAL", "decimal"),
+    1: ("TINYINT", "integer"),
+    2: ("SMALLINT", "integer"),
+    3: ("INT", "integer"),
+    4: ("FLOAT", "float"),
+    5: ("DOUBLE", "float"),
+    7: ("TIMESTAMP", "timestamp"),
+    8: ("BIGINT", "integer"),
+    9: ("MEDIUMINT", "integer"),
+    10: ("DATE", "date"),
+    11: ("TIME", "other"),
+    12: ("DATETIME", "timestamp"),
+    13: ("YEAR", "integer"),
+    16: ("BIT", "other"),
+    245: ("JSON", "text"),
+    246: ("DECIMAL", "decimal"),
+    **dict.fromkeys((249, 250, 251, 252), ("TEXT", "text")),
+    253: ("VARCHAR", "text"),
+    254: ("CHAR", "text"),
+}
+"""The protocol's type codes; what is missing is ``other``."""
+
+_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
+"""Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes."""
+
+_NAMED = {
+    # names
+    1046, 1049, 1050, 1051, 1052, 1054, 1059, 1060, 1091, 1102, 1103, 1109, 1146, 1166, 1305, 1347, 1356,
+    # rights
+    1044, 1142, 1143, 1227, 1290, 1370, 1698, 1792, 1836,
+    # resources and limits
+    1021, 1037, 1038, 1041, 1114, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
+    # collations and column types
+    1253, 1267, 1270, 1271, 1273, 1406,
+}  # fmt: skip
+"""Errors whose text names objects, rights, limits or types, and no value of the data."""
+
+_CANCELLED = 1317
+_LOST = {1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2045, 2055, 4031}
+_HARMLESS = {1287, 1592, 1681, 3090, 3719, 3778}
+"""Warnings about SQL that is going out of use, or about replication by statement."""
+
+
+class MySQLBackend(Backend):
+    """MariaDB 10.5 and later, MySQL 8.0.19 and later: which one, the server's version says."""
+
+    dialect: MariaDB = MariaDB()
+    capabilities = Capabilities(
+        transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+    )
+    extra = "mysql"
+
+    def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
+        """Literals that compare exactly, whole sort keys, and no value changed without an error."""
+        (self._id, shown, folds) = self.first(engine, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names")
+        self._settle(str(shown), folds=bool(folds))
+        longest = 4 * self.dialect.longest_text + 16
+        settings: dict[str, Any] = {
+            "character_set_client": "utf8mb4",
+            "character_set_results": "utf8mb4",
+            "collation_connection": self.dialect.collation,  # sets character_set_connection too
+            "sql_mode": _MODE,
+            "sql_notes": 0,
+            "max_error_count": 64,
+            "max_sort_length": longest,
+        }
+        if self.dialect.name == "mariadb":
+            settings["join_cache_level"] = 2  # from 3 on it joins by hash, and DECIMAL NULL <=> NULL finds nothing
+        names = [*settings, "sort_buffer_size", self._read_only]
+        values = self.first(engine, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
+        self._before = dict(zip(names, values, strict=True))
+        # Fifteen sort keys of 32 long texts each, else the server refuses; it takes what the rows need.
+        settings["sort_buffer_size"] = max(512 * longest, int(self._before["sort_buffer_size"]))
+        self._set(engine, settings)
+
+    def restore(self, engine: RelationalEngine) -> None:
+        """Set the session back to what its owner had."""
+        self._set(engine, self._before)
+
+    def forbid_writes(self, engine: RelationalEngine) -> None:
+        """Every transaction is read-only; the server then refuses temporary tables too."""
+        engine._run("SET SESSION TRANSACTION READ ONLY")
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The server's version."""
+        return ".".join(map(str, self._version))
+
+    def scratch(self, engine: RelationalEngine) -> Scratch:
+        """MySQL reads a temporary table once in a statement, which is not enough."""
+        if not self.capabilities.temp_tables:
+            return Scratch("inline", (), "MySQL cannot read a temporary table twice in one statement")
+        return super().scratch(engine)
+
+    def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
+        """From the driver's description of a query that reads nothing."""
+        description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
+        return [Column(str(item[0]), *_TYPES.get(item[1], ("OTHER", "other"))) for item in description]
+
+    def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
+        """In the catalog, whose own comparison ignores letter case even where names do not."""
+        *schema, name = (self.dialect.literal(part) for part in parts)
+        rows = engine.scalars(
+            "SELECT table_type, table_schema, table_name FROM information_schema.tables "
+            f"WHERE table_schema = {schema[-1] if schema else 'DATABASE()'} AND table_name = {name}"
+        )
+        for kind, *full in rows:
+            same = self.capabilities.folds_names or tuple(full)[-len(parts) :] == parts
+            if same and kind != "TEMPORARY":
+                return "view" if "VIEW" in kind else "table", tuple(full)
+        return None
+
+    def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
+        """EXPLAIN's rows of every table that is read."""
+        (answer,) = self.first(engine, f"EXPLAIN FORMAT=JSON SELECT * FROM {relation} AS kanon_relation")
+        return Estimate(sum(_table_rows(json.loads(answer))), None, "EXPLAIN")
+
+    def ran(self, engine: RelationalEngine) -> None:
+        """An error for every warning that a value was changed: a text cast to a number it is not, say."""
+        for _, code, _ in engine._connection.exec_driver_sql("SHOW WARNINGS").fetchall():
+            if code not in _HARMLESS:
+                raise DatabaseError(self._changed(code))
+
+    def interrupted(self, engine: RelationalEngine) -> None:
+        """The driver left in the middle of an answer: that connection is of no use to anyone."""
+        engine._connection.invalidate()
+        self._kill(engine, "CONNECTION")
+
+    def cancel(self, engine: RelationalEngine) -> None:
+        """KILL QUERY on a connection of its own."""
+        self._kill(engine, "QUERY")
+
+    def cancelled(self, error: BaseException) -> bool:
+        """Error 1317, query interrupted."""
+        return _number(error) == _CANCELLED
+
+    def lost(self, error: BaseException) -> bool:
+        """The server closed the connection, or went away."""
+        return _number(error) in _LOST or type(error).__name__ == "InterfaceError"
+
+    def message(self, error: BaseException) -> str:
+        """Errors about names, rights and limits keep their text; other texts may hold values."""
+        code = _number(error)
+        if code in _NAMED:
+            return str(error.args[1])
+        if code in (1264, 1292, 1300, 1301, 1365, 1366, 1411):
+            return self._changed(code)
+        return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
+
+    @property
+    def _shown(self) -> str:
+        return "MariaDB" if self.dialect.name == "mariadb" else "MySQL"
+
+    @property
+    def _read_only(self) -> str:
+        return "tx_read_only" if self.dialect.name == "mariadb" else "transaction_read_only"
+
+    def _changed(self, code: int) -> str:
+        return (
+            f"{self._shown} reported that it would change values (warning {code}): a text that is not the number or "
+            f"the date it is cast to, a division by zero, a text of more than {self.dialect.longest_text} "
+            "characters, or one that is not UTF-8; cast or filter in a source query"
+        )
+
+    def _settle(self, shown: str, *, folds: bool) -> None:
+        """Which of the two it is, from a version such as 10.11.6-MariaDB-1 or 8.0.36."""
+        maria = re.search(r"(\d+)\.(\d+)\.(\d+)-mariadb", shown, re.IGNORECASE)
+        found = maria or re.match(r"(\d+)\.(\d+)\.(\d+)", shown)
+        self._version = tuple(map(int, found.groups())) if found else ()
+        self.dialect = MariaDB() if maria else MySQL()
+        least = (10, 5, 0) if maria else (8, 0, 19)
+        if self._version < least:
+            raise self.refuse(f"the server is {shown}; {'.'.join(map(str, least))} or later is needed")
+        self.capabilities = Capabilities(
+            transactional_ddl=False, atomic_replace=True, temp_tables=bool(maria), files=False, folds_names=folds
+        )
+
+    def _set(self, engine: RelationalEngine, values: dict[str, Any]) -> None:
+        """Set variables of the session in one statement."""
+        shown = (
+            f"@@SESSION.{name} = {value if isinstance(value, int) else self.dialect.literal(value)}"
+            for name, value in values.items()
+        )
+        engine._run(f"SET {', '.join(shown)}")
+
+    def _kill(self, engine: RelationalEngine, what: str) -> None:
+        with engine._connection.engine.connect() as other:
+            other.exec_driver_sql(f"KILL {what} {self._id}")
+
+
+def _number(error: BaseException) -> int:
+    """The server's or the driver's error number; 0 when there is none."""
+    return error.args[0] if error.args and isinstance(error.args[0], int) else 0
+
+
+def _table_rows(plan: Any) -> Iterator[int]:
+    """The rows of every table in a plan; MariaDB and MySQL call them differently."""
+    if isinstance(plan, dict):
+        rows = plan.get("rows", plan.get("rows_examined_per_scan"))
+        if isinstance(rows, int):
+            yield rows
+    for inner in plan.values() if isinstance(plan, dict) else plan if isinstance(plan, list) else ():
+        yield from _table_rows(inner)

@@ -1,0 +1,128 @@
+"""MariaDB and MySQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect, replaced
+
+__all__ = ["MariaDB", "MySQL"]
+
+_DIGEST = "kanon_digest"
+_ALL_ROWS = 2**64 - 1
+
+
+class MariaDB(Dialect):
+    """MariaDB 10.5 and later.
+
+    Attributes:
+        collation: compares characters by their code points and pads nothing with spaces.
+        longest_text: characters of the longest text that sorting sees whole, see :meth:`exact`.
+    """
+
+    name = "mariadb"
+    sqlglot = "mysql"
+    backslash = True
+    collation: ClassVar[str] = "utf8mb4_nopad_bin"
+    longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """The text in a collation that merges nothing; an error where it is too long.
+
+        Sorting (windows sort too) sees only the first ``max_sort_length`` bytes and takes
+        texts that differ later for equal, without a word. So a longer text is a division by
+        zero: an error in a statement that writes, a warning in one that reads, which the
+        session turns into an error. A limit in the CAST would do the same, but would give
+        every column the type of the longest text.
+        """
+        plain = text.unnest()
+        if isinstance(plain, exp.Cast) and plain.is_type(exp.DType.VARCHAR, exp.DType.TEXT):
+            plain = plain.this
+        longest = exp.Literal.number(self.longest_text)
+        fits = exp.paren(exp.LTE(this=exp.Length(this=plain.copy()), expression=longest.copy()))
+        whole = exp.Left(
+            this=exp.cast(plain.copy(), exp.DType.VARCHAR), expression=exp.IntDiv(this=longest, expression=fits)
+        )
+        return exp.Collate(this=whole, expression=exp.var(self.collation))
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
+        tree = replaced(tree, exp.Div, _floating)
+        for select in tree.find_all(exp.Select):
+            if select.args.get("joins"):
+                select.set("operation_modifiers", ["STRAIGHT_JOIN"])
+                for join in select.args["joins"]:
+                    _keyed(join)
+        for column in tree.find_all(exp.ColumnDef):
+            if column.kind is not None and column.kind.this in exp.DataType.TEXT_TYPES:
+                column.set("kind", exp.DataType.build("LONGTEXT", dialect="mysql"))
+                column.set(
+                    "constraints",
+                    [
+                        exp.ColumnConstraint(kind=exp.CharacterSetColumnConstraint(this=exp.var("utf8mb4"))),
+                        exp.ColumnConstraint(kind=exp.CollateColumnConstraint(this=exp.var(self.collation))),
+                        *column.args.get("constraints", []),
+                    ],
+                )
+        return tree
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """The new name is qualified too: a plain one would move the table to the session's database."""
+        return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation((*table[:-1], name))}"
+
+    def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
+        """One statement, which readers wait for: they see the old release or the new one."""
+        return [
+            f"RENAME TABLE {self.relation(release)} TO {self.relation(aside)}, "
+            f"{self.relation(table)} TO {self.relation(release)}"
+        ]
+
+
+class MySQL(MariaDB):
+    """MySQL 8.0.19 and later."""
+
+    name = "mysql"
+    collation = "utf8mb4_0900_bin"
+
+
+def _floating(division: exp.Expr) -> exp.Expr:
+    """``/`` of integers and decimals has four digits more than they have; of DOUBLEs all of them."""
+    assert isinstance(division, exp.Div)
+    if not division.left.is_type(exp.DType.DOUBLE):
+        division.set("this", exp.cast(division.left.copy(), exp.DType.DOUBLE))
+    return division
+
+
+def _keyed(join: exp.Expr) -> None:
+    """Let the server find the rows to join by a key: the joined table as a derived one, which gets it.
+
+    Scratch tables have no index. A derived table is given one on the columns it is joined by
+    (LIMIT keeps it from being merged into the query), if these are short enough; so exact
+    text, which may be long, is looked up by a digest first. Joins keep their order, or the
+    server might multiply small tables before it looks at the large one.
+    """
+    joined, condition = join.this, join.args.get("on")
+    if condition is None:
+        return
+    alias = joined.alias_or_name
+    columns: list[exp.Expr] = [exp.Star()]
+    for same in list(condition.find_all(exp.EQ, exp.NullSafeEQ)):
+        text, column = same.left, same.right
+        if isinstance(text.unnest(), exp.Collate) and isinstance(column, exp.Column) and column.table == alias:
+            columns.append(exp.alias_(_digest(exp.column(column.name)), _DIGEST))
+            join.set("on", exp.and_(condition, type(same)(this=_digest(text), expression=exp.column(_DIGEST, alias))))
+            break
+    if isinstance(joined, exp.Subquery) and len(columns) == 1:
+        return  # grouped or numbered, so not merged either
+    rows = joined.copy()
+    if isinstance(rows, exp.Table):
+        rows.set("alias", None)
+    derived = exp.Select(expressions=columns).from_(rows).limit(_ALL_ROWS)
+    join.set("this", derived.subquery(exp.to_identifier(alias, quoted=True)))
+
+
+def _digest(text: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="CRC32", expressions=[text.copy()])

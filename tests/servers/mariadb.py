@@ -1,0 +1,125 @@
+"""MariaDB: a private mariadbd with a data directory of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import ClassVar
+
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.testing.subject import TYPES
+from servers.base import Missing, UrlSubject, started
+
+SETTINGS = (
+    "--skip-networking",
+    "--innodb-flush-log-at-trx-commit=0",
+    "--innodb-buffer-pool-size=64M",
+    "--innodb-log-file-size=16M",
+    "--innodb-doublewrite=OFF",
+    "--innodb-use-native-aio=OFF",
+    "--sync-binlog=0",
+    "--performance-schema=OFF",
+    # Defaults that merge texts and forgive errors: kanon_sql must not depend on the server's.
+    "--character-set-server=latin1",
+    "--collation-server=latin1_swedish_ci",
+    "--sql-mode=",
+)
+START_SECONDS = 60
+
+
+def executable(name: str) -> str:
+    """A program of the server's package, which may be installed where only root's PATH looks."""
+    found = shutil.which(name, path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
+    if found is None:
+        raise Missing(f"{name} is not installed")
+    return found
+
+
+class MariaDBServer:
+    """A server that listens on a socket in its own directory and nowhere else."""
+
+    def __init__(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="kanon_mariadb_"))
+        self.socket = self.directory / "socket"
+        common = ["--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}"]
+        with (self.directory / "log").open("wb") as log:
+            subprocess.run(
+                [executable("mariadb-install-db"), *common, "--auth-root-authentication-method=normal",
+                 "--skip-test-db"],
+                stdout=log, stderr=log, check=True,
+            )  # fmt: skip
+            self.process = subprocess.Popen(
+                [executable("mariadbd"), *common, f"--socket={self.socket}",
+                 f"--pid-file={self.directory / 'pid'}", *SETTINGS],
+                stdout=log, stderr=log,
+            )  # fmt: skip
+        try:
+            self._wait()
+        except BaseException:
+            self.stop()
+            raise
+
+    def url(self, user: str = "root", password: str = "", database: str = "kanon") -> str:
+        secret = f":{password}" if password else ""
+        return f"mariadb+pymysql://{user}{secret}@localhost/{database}?unix_socket={self.socket}"
+
+    def _wait(self) -> None:
+        import pymysql
+
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            try:
+                with pymysql.connect(unix_socket=str(self.socket), user="root") as connection:
+                    connection.cursor().execute("CREATE DATABASE kanon")
+                return
+            except pymysql.err.OperationalError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class MariaDBSubject(UrlSubject):
+    name = "mariadb"
+    dialect = dialect_named("mariadb")
+    types: ClassVar = {**TYPES, "text": "LONGTEXT", "timestamp": "DATETIME"}
+    slow = (
+        "SELECT COUNT(*) AS n FROM seq_1_to_1000000 AS a CROSS JOIN seq_1_to_1000000 AS b WHERE (a.seq * b.seq) % 7 = 9"
+    )
+
+    def __init__(self) -> None:
+        try:
+            import pymysql  # noqa: F401
+        except ImportError as error:
+            raise Missing(f"{error.name} is not installed") from None
+        executable("mariadbd")
+        self.server: MariaDBServer = started(MariaDBServer)
+        super().__init__(self.server.url())
+
+    def create(self, quoted: str, columns: str) -> str:
+        """In a collation that merges what it can: ours must not care."""
+        return f"CREATE TABLE {quoted} ({columns}) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci"
+
+    def tables(self) -> list[str]:
+        found = self.fetch("SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()")
+        return [name for (name,) in found]
+
+    def schema(self, name: str) -> tuple[str, ...]:
+        self.execute(f"CREATE DATABASE IF NOT EXISTS {name}")
+        return (name,)
+
+    def close(self) -> None:
+        super().close()
+        self.server.stop()
