@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.engines.backends.base import Backend
-from kanon_sql.engines.backends.mysql import MySQLBackend
+from kanon_sql.engines.backends.mysql import MariaDBBackend, MySQLBackend
 from kanon_sql.engines.backends.postgres import PostgresBackend
 from kanon_sql.errors import UnsupportedError
 
@@ -11,7 +11,7 @@ __all__ = ["BACKENDS", "Backend", "backend_named"]
 
 BACKENDS: dict[str, type[Backend]] = {
     "mysql": MySQLBackend,
-    "mariadb": MySQLBackend,
+    "mariadb": MariaDBBackend,
     "postgresql": PostgresBackend,
 }
 

@@ -1,0 +1,303 @@
+"""What is MariaDB's own: collations, long texts, warnings, cancelling, lost connections, the session."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from servers import subject_of
+
+import kanon_sql
+from kanon_sql.engines.backends import backend_named
+from kanon_sql.engines.backends.mysql import MariaDBBackend
+from kanon_sql.errors import DatabaseError, QueryTimeout, UnsupportedError
+from kanon_sql.pipeline.clean import clean
+from kanon_sql.sql.statement import Statement
+
+pytestmark = pytest.mark.xdist_group("mariadb")
+
+ROWS = [("a", "x"), ("a", "y"), ("a", "x"), ("b", "x")]
+SLOW = "SELECT people.q, people.s FROM people, seq_1_to_1000000000 AS n WHERE n.seq % 7 = 9"
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[Any]:
+    with subject_of("mariadb") as made:
+        yield made
+
+
+@pytest.fixture(autouse=True)
+def people(mariadb: Any) -> None:
+    mariadb.table("people", {"q": "text", "s": "text"}, ROWS)
+    mariadb.drop("released")
+
+
+def spec(**changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "released",
+            "quasi_identifiers": {"q": None},
+            "sensitive": ["s"],
+            "privacy": [{"k_anonymity": 3}],
+            "suppression": {"limit": 0.5},
+            **changes,
+        }
+    )
+
+
+# --- Text ---
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
+        "VARCHAR(20) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        "VARCHAR(20) CHARACTER SET latin1 COLLATE latin1_swedish_ci",
+        "VARBINARY(20)",
+        "TEXT CHARACTER SET latin1 COLLATE latin1_german2_ci",
+    ],
+)
+def test_columns_of_other_collations_are_grouped_exactly(mariadb: Any, column: str) -> None:
+    texts = ["a", "A", "a ", "ä", "Ä", "ae", "é", "e", "ss", "ß", "", " "]
+    mariadb.drop("collated")
+    mariadb.execute(f"CREATE TABLE collated (q {column}, s {column})")
+    mariadb.execute("SET NAMES utf8mb4")
+    rows = [(text, other) for text in texts for other in texts[:2]]
+    listed = ", ".join(f"({mariadb.value(q, 'text')}, {mariadb.value(s, 'text')})" for q, s in rows)
+    mariadb.execute(f"INSERT INTO collated VALUES {listed}")
+    engine = mariadb.connect()
+    distinct = {"l_diversity": {"attribute": "s", "l": 2}}
+    exact = spec(
+        source="collated", quasi_identifiers={"q": {"maximum_level": 0}}, privacy=[{"k_anonymity": 2}, distinct]
+    )
+    checked = kanon_sql.check(engine, exact, "collated")
+    assert checked.classes == {"count": len(texts), "smallest": 2, "average": 2.0, "largest": 2}
+    assert checked.passed, "a and A are two sensitive values"
+    assert kanon_sql.anonymize(engine, exact).rows["suppressed"] == 0
+    released = Counter(row[0] for row in mariadb.fetch("SELECT CAST(q AS CHAR) FROM released"))
+    assert released == dict.fromkeys(texts, 2)
+    engine.close()
+    mariadb.drop("collated")
+
+
+def test_long_texts_that_differ_at_their_end(mariadb: Any) -> None:
+    """By default sorting sees 1024 bytes, and gives such texts one code and one window."""
+    texts = ["🙂" * 16_382 + end for end in "abab"]
+    mariadb.table("long", {"q": "text", "s": "text"}, [(text, "x") for text in texts])
+    engine = mariadb.connect()
+    changes = {"source": "long", "quasi_identifiers": {"q": {"prefix": [16_382]}}, "suppression": {"limit": 0}}
+    requirements = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "s", "t": 0.1}}]
+    result = kanon_sql.anonymize(engine, spec(privacy=requirements, **changes))
+    assert (result.node, result.classes["count"]) == ({"q": 0}, 2)
+    assert Counter(q[-1] for q, _ in mariadb.rows("released")) == {"a": 2, "b": 2}
+    assert kanon_sql.anonymize(engine, spec(**changes)).node == {"q": 1}
+    engine.close()
+    mariadb.drop("long")
+
+
+@pytest.mark.parametrize("mode", ["temp", "inline"])
+def test_a_text_that_sorting_would_not_see_whole_is_refused(mariadb: Any, mode: str) -> None:
+    mariadb.table("long", {"q": "text", "s": "text"}, [("x" * 16_383 + end, "x") for end in "abc"])
+    engine = mariadb.connect(scratch=mode)
+    for run in (kanon_sql.plan, lambda engine, spec: kanon_sql.check(engine, spec, "long")):
+        with pytest.raises(DatabaseError, match="more than 16383 characters") as refused:
+            run(engine, spec(source="long"))
+        assert "xxx" not in str(refused.value)
+    engine.close()
+    mariadb.drop("long")
+
+
+# --- Warnings ---
+
+
+@pytest.mark.parametrize("mode", ["temp", "inline"])
+@pytest.mark.parametrize(
+    ("expression", "planted"),
+    [("CAST(x AS BIGINT)", "Ada"), ("x + 1", "Ada"), ("CAST(x AS DATE)", "2001-02-30"), ("1 / (LENGTH(x) - 3)", "Ada")],
+)
+def test_a_level_that_changes_values_with_a_warning_is_an_error(
+    mariadb: Any, expression: str, planted: str, mode: str
+) -> None:
+    """CAST('Ada' AS BIGINT) is 0 in a SELECT: a label that is not true of its value."""
+    mariadb.table("people", {"q": "text", "s": "text"}, [(planted, "x")] * 3)
+    engine = mariadb.connect(scratch=mode)
+    with pytest.raises(DatabaseError, match="would change values") as refused:
+        kanon_sql.plan(engine, spec(quasi_identifiers={"q": {"sql": [expression], "minimum_level": 1}}))
+    assert planted not in str(refused.value)
+    engine.close()
+
+
+def test_bytes_that_are_no_text_are_refused(mariadb: Any) -> None:
+    """Converted, they would all be question marks."""
+    mariadb.drop("bytes")
+    mariadb.execute("CREATE TABLE bytes (q VARBINARY(9), s INT)")
+    mariadb.execute(r"INSERT INTO bytes VALUES (x'ff', 1), (x'fe', 2), (x'fd', 3)")
+    engine = mariadb.connect()
+    with pytest.raises(DatabaseError, match="not UTF-8"):
+        kanon_sql.check(engine, spec(source="bytes"), "bytes")
+    engine.close()
+    mariadb.drop("bytes")
+
+
+def test_division_is_not_rounded_to_four_digits(mariadb: Any) -> None:
+    mariadb.table("numbers", {"q": "integer", "s": "text"}, [(49_999, "x")] * 3 + [(50_000, "x")] * 3)
+    engine = mariadb.connect()
+    levels = {"q": {"sql": ["floor(x / 50000)"], "minimum_level": 1, "maximum_level": 1}}
+    assert kanon_sql.anonymize(engine, spec(source="numbers", quasi_identifiers=levels)).passed
+    assert Counter(q for q, _ in mariadb.rows("released")) == {"0": 3, "1": 3}
+    engine.close()
+    mariadb.drop("numbers")
+
+
+# --- Cancelling, and connections that end ---
+
+
+def processes(mariadb: Any, engine: Any) -> list[tuple[Any, ...]]:
+    return list(mariadb.fetch(f"SELECT command FROM information_schema.processlist WHERE id = {engine.backend._id}"))
+
+
+def soon(condition: Any) -> bool:
+    """Whether something becomes true within ten seconds."""
+    return any(condition() or time.sleep(0.05) for _ in range(200))
+
+
+def test_a_timeout_in_the_middle_of_a_run_leaves_nothing(mariadb: Any) -> None:
+    before = set(mariadb.tables())
+    engine = mariadb.connect()
+    with pytest.raises(QueryTimeout):
+        kanon_sql.anonymize(engine, spec(source={"query": SLOW}), timeout=1)
+    assert kanon_sql.plan(engine, spec()).passed, "the connection is as good as before"
+    engine.close()
+    assert set(mariadb.tables()) == before
+
+
+def test_a_connection_that_the_server_kills(mariadb: Any) -> None:
+    engine = mariadb.connect()
+
+    def kill() -> None:
+        soon(lambda: processes(mariadb, engine) == [("Query",)])
+        mariadb.execute(f"KILL CONNECTION {engine.backend._id}")
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(DatabaseError, match="connection to mariadb://localhost/kanon was lost"):
+        kanon_sql.plan(engine, spec(source={"query": SLOW}))
+    killer.join()
+    with pytest.raises(DatabaseError, match="was lost"):
+        kanon_sql.plan(engine, spec())  # it never goes on with a new session, which would not be prepared
+    engine.close()
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
+def test_ctrl_c_stops_the_statement_on_the_server_and_closes_the_connection(mariadb: Any) -> None:
+    engine = mariadb.connect()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    pressed = threading.Thread(
+        target=lambda: soon(lambda: processes(mariadb, engine) == [("Query",)]) and os.kill(os.getpid(), signal.SIGINT)
+    )
+    try:
+        pressed.start()
+        with pytest.raises(KeyboardInterrupt):
+            engine.fetch(Statement("slow", mariadb.slow), 1)
+    finally:
+        pressed.join()
+        signal.signal(signal.SIGINT, before)
+    assert soon(lambda: processes(mariadb, engine) == [])
+    with pytest.raises(DatabaseError, match="was lost"):
+        engine.fetch(Statement("after", "SELECT 1"), 1)
+    engine.close()
+
+
+# --- Names and the session ---
+
+
+def test_a_name_that_is_too_long_is_refused_and_leaves_nothing(mariadb: Any) -> None:
+    engine = mariadb.connect()
+    with pytest.raises(DatabaseError, match="Incorrect table name"):
+        kanon_sql.anonymize(engine, spec(release="r" * 65))
+    assert clean(engine, drop=False).objects == ()
+    assert kanon_sql.anonymize(engine, spec(release="r" * 64)).passed
+    engine.close()
+    mariadb.drop("r" * 64)
+
+
+def test_a_release_stays_in_its_database(mariadb: Any) -> None:
+    """ALTER TABLE a.b RENAME TO c moves the table into the session's database."""
+    mariadb.schema("elsewhere")
+    engine = mariadb.connect()
+    for _ in range(2):
+        assert kanon_sql.anonymize(engine, spec(release="elsewhere.released")).passed
+    engine.close()
+    assert "released" not in mariadb.tables()
+    assert len(mariadb.rows(("elsewhere", "released"))) == 3
+
+
+def test_an_open_connection_gets_its_session_back(mariadb: Any) -> None:
+    import sqlalchemy
+
+    variables = "@@sql_mode, @@collation_connection, @@max_sort_length, @@sort_buffer_size, @@sql_notes, @@tx_read_only"
+    made = sqlalchemy.create_engine(mariadb.url)
+    with made.connect() as connection:
+        connection.exec_driver_sql("SET sql_mode = 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT'")
+        connection.exec_driver_sql("SET NAMES latin1")
+        before = connection.exec_driver_sql(f"SELECT {variables}").fetchall()
+        connection.commit()
+        ours = kanon_sql.connect(connection, read_only=True, scratch="inline")
+        assert kanon_sql.plan(ours, spec()).passed
+        ours.close()
+        assert connection.exec_driver_sql(f"SELECT {variables}").fetchall() == before
+    made.dispose()
+
+
+def test_the_estimate_is_explains(mariadb: Any) -> None:
+    mariadb.table("many", {"n": "integer"}, [(number,) for number in range(2_000)])
+    mariadb.execute("ANALYZE TABLE many")
+    engine = mariadb.connect()
+    estimate = engine.estimate("(SELECT * FROM many JOIN people)")
+    assert estimate is not None
+    assert 1_500 < (estimate.rows or 0) < 3_000
+    engine.close()
+    mariadb.drop("many")
+
+
+# --- Which server it is ---
+
+
+@pytest.mark.parametrize(
+    ("shown", "name", "temp_tables"),
+    [
+        ("10.11.19-MariaDB-0+deb12u1", "mariadb", True),
+        ("5.5.5-10.6.12-MariaDB-log", "mariadb", True),
+        ("8.0.36", "mysql", False),
+        ("8.4.0-cloud", "mysql", False),
+    ],
+)
+@pytest.mark.parametrize("scheme", ["mysql", "mariadb"])
+def test_the_version_says_which_server_it_is(scheme: str, shown: str, name: str, temp_tables: bool) -> None:
+    backend = backend_named(scheme)
+    assert isinstance(backend, MariaDBBackend)
+    backend._settle(shown, folds=True)
+    assert (backend.dialect.name, backend.capabilities.temp_tables) == (name, temp_tables)
+    assert backend.capabilities.folds_names
+
+
+@pytest.mark.parametrize("shown", ["5.7.44", "8.0.11", "10.4.1-MariaDB", "something else"])
+def test_a_server_that_is_too_old_is_refused(shown: str) -> None:
+    with pytest.raises(UnsupportedError, match="or later is needed"):
+        MariaDBBackend()._settle(shown, folds=False)
+
+
+def test_a_url_that_says_mysql_finds_mariadb(mariadb: Any) -> None:
+    engine = kanon_sql.connect(mariadb.url.replace("mariadb+pymysql:", "mysql:"))
+    assert (engine.dialect.name, engine.scratch.mode) == ("mariadb", "temp")
+    assert kanon_sql.plan(engine, spec()).passed
+    engine.close()
