@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 
 from kanon_sql.sql.dialects import dialect_named
@@ -19,7 +20,8 @@ class PostgresSubject(UrlSubject):
             import psycopg  # noqa: F401
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
-        self.server = started(lambda: pgserver.get_server(tempfile.mkdtemp(prefix="kanon_pg_")))
+        self.folder = tempfile.mkdtemp(prefix="kanon_pg_")
+        self.server = started(lambda: pgserver.get_server(self.folder))
         super().__init__(self.server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
         self.connection.connection.driver_connection.prepare_threshold = None
 
@@ -34,3 +36,4 @@ class PostgresSubject(UrlSubject):
     def close(self) -> None:
         super().close()
         self.server.cleanup()
+        shutil.rmtree(self.folder, ignore_errors=True)
