@@ -17,6 +17,17 @@ settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as slow what of the engines' matrix does not run every time."""
+    for item in items:
+        if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
+            from test_conformance import is_core
+
+            if not is_core(item):
+                item.add_marker(pytest.mark.slow)
+
+
 def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 

@@ -1,4 +1,7 @@
-"""Every engine against the conformance suite."""
+"""Every engine against the conformance suite.
+
+DuckDB runs all of it every time, the others a core of it; the whole matrix is marked slow.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,29 @@ import pytest
 from servers import SUBJECTS, subject_of
 
 from kanon_sql.testing import Conformance, Subject
+
+CORE = {
+    "test_the_same_release_as_duckdb[loss-{}]",
+    "test_the_same_release_as_duckdb[persons, l and t, masked-{}]",
+    "test_every_scratch_mode_gives_the_same_and_leaves_nothing[inline-{}]",
+    "test_different_texts_are_different[{}]",
+    "test_different_texts_are_different_sensitive_values[{}]",
+    'test_names_that_need_quoting[a"b-{}]',
+    "test_a_release_replaces_its_own_and_nothing_else[{}]",
+    "test_what_a_killed_run_left_is_found_and_dropped[{}]",
+    "test_a_timeout_cancels_the_statement[{}]",
+    "test_an_error_shows_no_value[{}]",
+}
+
+
+def is_core(item: pytest.Item) -> bool:
+    """Whether a test of the suite runs every time on its engine."""
+    engine = item.callspec.params["subject"]  # type: ignore[attr-defined]
+    return engine == "duckdb" or item.name.split("@")[0] in {name.format(engine) for name in CORE}
+
+
+def test_the_core_exists() -> None:
+    assert {name.split("[")[0] for name in CORE} <= set(dir(Conformance))
 
 
 @pytest.mark.parametrize(
