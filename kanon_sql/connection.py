@@ -119,8 +119,12 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
     import sqlalchemy
     from sqlalchemy.exc import ArgumentError
 
+    from kanon_sql.engines.backends import backend_named
+
     try:
-        engine = sqlalchemy.create_engine(f"{scheme}://{rest}", poolclass=sqlalchemy.NullPool)
+        parsed = sqlalchemy.make_url(f"{scheme}://{rest}")
+        options = backend_named(plain).options(parsed, read_only=read_only)
+        engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
     except (ArgumentError, ValueError):
         raise SpecError(f"the database URL does not parse; expected {plain}://user@host:port/database") from None
     except ModuleNotFoundError as error:

@@ -15,6 +15,7 @@ from typing import Literal
 
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
@@ -122,6 +123,7 @@ def build_frequency_sets(
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the data.
+        UnsupportedError: a column's values are not all of one kind.
     """
     workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
     expressions = raw_columns(spec, columns, sensitive)
@@ -134,6 +136,9 @@ def build_frequency_sets(
         values=list(expressions.values()),
     )
     quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
+    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
+    stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
+    refuse_mixed_forms(workspace, raw, stored, labelled=quasi, weighted=True)
     unit = None if spec.unit is None else "unit"
     rows, null_rows, persons, most_vectors = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
     workspace.report("building the hierarchies' lookup tables", None)

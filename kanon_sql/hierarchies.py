@@ -149,7 +149,7 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
 
 def value_text(column: Column, value: Sql) -> Sql:
     """A value of a column as text, the same on every engine."""
-    return render("hierarchy/levels/value", value=value, is_float=column.kind == "float")
+    return render("hierarchy/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
 
 
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:

@@ -25,6 +25,7 @@ LAYERS = [
     ["search"],
     ["privacy", "quality"],
     ["workspace"],
+    ["forms"],
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
     ["classes", "verify", "rollup"],

@@ -24,11 +24,19 @@ Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "bool
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a relation: its name, the engine's type name, and the kind of value."""
+    """A column of a relation.
+
+    Attributes:
+        name: its name.
+        type: the engine's name of its type.
+        kind: the kind of value.
+        scale: digits after the point that its text has, where the engine does not keep them with the value.
+    """
 
     name: str
     type: str
     kind: Kind
+    scale: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

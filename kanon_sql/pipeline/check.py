@@ -8,6 +8,7 @@ from difflib import get_close_matches
 
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
@@ -64,9 +65,12 @@ def check(
             _need_columns(spec, models, unit, columns, shown)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
             is_source = spec.source.table is not None and is_same_table(engine, spec.source.table, parts)
+            needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
+            target = source_relation() if is_source else Relation(parts)  # so that a scan of the source is counted
+            refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
             examination = examine(
                 workspace,
-                source_relation() if is_source else Relation(parts),  # so that a scan of the source is counted
+                target,
                 columns,
                 list(spec.quasi_identifiers),
                 models,
@@ -98,12 +102,16 @@ def check(
         )
 
 
+def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
+    """The quasi-identifiers, and the attributes that a requirement looks at."""
+    return [*spec.quasi_identifiers, *dict.fromkeys(model.attribute for model in models if model.attribute)]
+
+
 def _need_columns(
     spec: Spec, models: list[PrivacyModel], unit: str | None, columns: Mapping[str, Column], shown: str
 ) -> None:
     problems = []
-    needed = [*spec.quasi_identifiers, *dict.fromkeys(model.attribute for model in models if model.attribute)]
-    for name in needed:
+    for name in _grouped(spec, models):
         if name not in columns:
             close = get_close_matches(name, columns, n=1)
             hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -140,11 +148,13 @@ def _references(
         if originals is None:
             source = workspace.engine.columns(source_of(workspace.engine, spec))
             originals = {column.name: column for column in source}
-        for needed in (name, *([unit] if unit is not None else [])):
+        units = [] if unit is None else [unit]
+        for needed in (name, *units):
             if needed not in originals:
                 raise SpecError(
                     f"t_closeness: the source has no column {needed!r} to take the original distribution from"
                 )
+        refuse_mixed_forms(workspace, source_relation(), {needed: originals[needed] for needed in (name, *units)})
         references[name] = reference_in(source_relation(), originals[name], None if unit is None else originals[unit])
     return references
 

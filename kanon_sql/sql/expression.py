@@ -50,4 +50,5 @@ def level_expression(text: str, where: str) -> Sql:
         lambda node: exp.column("value") if isinstance(node, exp.Column) else node,
     )
     sql = Sql(replaced.sql("duckdb"))
-    return render("hierarchy/levels/value", value=Sql(f"({sql})"), is_float=isinstance(replaced.unnest(), _NUMBERS))
+    is_float = isinstance(replaced.unnest(), _NUMBERS)
+    return render("hierarchy/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)

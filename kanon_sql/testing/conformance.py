@@ -346,17 +346,18 @@ class Conformance:
         with_visits.drop((*there, "released"))
         reference.connection.execute("CREATE SCHEMA IF NOT EXISTS kanon_other")
         reference.table("other_visits", VISITS, visits(8))
-        with_visits.drop("some_view", "VIEW")
+        with_visits.drop((*there, "some_view"), "VIEW")
         table = with_visits.dialect.relation((*there, "visits"))
-        with_visits.execute(f"CREATE VIEW some_view AS SELECT * FROM {table} WHERE charge > 30")
+        view = with_visits.dialect.relation((*there, "some_view"))
+        with_visits.execute(f"CREATE VIEW {view} AS SELECT * FROM {table} WHERE charge > 30")
         where = {"query": "SELECT * FROM other_visits WHERE charge > 30"}
         theirs = kanon_sql.anonymize(reference.engine, kanon_sql.Spec.from_dict({**SPEC, "source": where}))
-        spec = kanon_sql.Spec.from_dict({**SPEC, "source": "some_view", "release": f"{shown}.released"})
+        spec = kanon_sql.Spec.from_dict({**SPEC, "source": f"{shown}.some_view", "release": f"{shown}.released"})
         same(kanon_sql.anonymize(engine, spec), theirs)
         assert multiset(with_visits.rows((*there, "released"))) == multiset(reference.rows("visits_release"))
         assert kanon_sql.anonymize(engine, spec).passed, "it replaces its own"
         assert kanon_sql.check(engine, spec).passed
-        with_visits.drop("some_view", "VIEW")
+        with_visits.drop((*there, "some_view"), "VIEW")
         with_visits.drop((*there, "released"))
 
     # --- Degenerate tables ---

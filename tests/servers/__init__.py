@@ -13,10 +13,16 @@ from servers.base import Missing
 from servers.embedded import DuckDBSubject
 from servers.mariadb import MariaDBSubject
 from servers.postgres import PostgresSubject
+from servers.sqlite import SQLiteSubject
 
 REQUIRED = set(filter(None, os.environ.get("KANON_REQUIRE_ENGINES", "").split(",")))
 
-SUBJECTS: dict[str, type[Subject]] = {"duckdb": DuckDBSubject, "postgres": PostgresSubject, "mariadb": MariaDBSubject}
+SUBJECTS: dict[str, type[Subject]] = {
+    "duckdb": DuckDBSubject,
+    "postgres": PostgresSubject,
+    "sqlite": SQLiteSubject,
+    "mariadb": MariaDBSubject,
+}
 
 
 @contextmanager

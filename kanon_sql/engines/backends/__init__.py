@@ -5,6 +5,7 @@ from __future__ import annotations
 from kanon_sql.engines.backends.base import Backend
 from kanon_sql.engines.backends.mysql import MariaDBBackend, MySQLBackend
 from kanon_sql.engines.backends.postgres import PostgresBackend
+from kanon_sql.engines.backends.sqlite import SQLiteBackend
 from kanon_sql.errors import UnsupportedError
 
 __all__ = ["BACKENDS", "Backend", "backend_named"]
@@ -13,6 +14,7 @@ BACKENDS: dict[str, type[Backend]] = {
     "mysql": MySQLBackend,
     "mariadb": MariaDBBackend,
     "postgresql": PostgresBackend,
+    "sqlite": SQLiteBackend,
 }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql.dialects import Dialect
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
     from kanon_sql.engines.relational import RelationalEngine
 
 __all__ = ["Backend", "Found"]
@@ -30,6 +32,10 @@ class Backend:
     capabilities: Capabilities
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
+
+    def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
+        """What else ``sqlalchemy.create_engine`` needs to open a URL."""
+        return {}
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Set the session up: text compared exactly, no surprises in literals, read-only if asked.

@@ -7,10 +7,11 @@ from kanon_sql.sql.dialects.base import Dialect
 from kanon_sql.sql.dialects.duckdb import DuckDB
 from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 from kanon_sql.sql.dialects.postgres import Postgres
+from kanon_sql.sql.dialects.sqlite import SQLite
 
 __all__ = ["DIALECTS", "Dialect", "dialect_named"]
 
-DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), MariaDB(), MySQL())}
+DIALECTS: dict[str, Dialect] = {dialect.name: dialect for dialect in (DuckDB(), Postgres(), MariaDB(), MySQL(), SQLite())}
 """Every dialect that SQL can be rendered for."""
 
 

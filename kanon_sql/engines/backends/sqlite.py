@@ -1,0 +1,197 @@
+"""SQLite, by the standard library's driver."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from kanon_sql.engines.backends.base import Backend, Found
+from kanon_sql.engines.base import Capabilities, Column, Kind
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql.dialects.sqlite import affinity
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
+    from kanon_sql.engines.relational import RelationalEngine
+
+__all__ = ["SQLiteBackend"]
+
+_OLDEST = (3, 35, 0)
+_CACHE_KIB = 256 * 1024
+
+_KINDS: dict[str, Kind] = {"INTEGER": "integer", "REAL": "float", "TEXT": "text"}
+"""Affinity -> kind; the types of numeric affinity are told apart by name."""
+
+_NUMERIC: tuple[tuple[str, Kind], ...] = (
+    (r"DATE$", "date"),
+    (r"DATETIME|TIMESTAMP", "timestamp"),
+    (r"BOOL", "integer"),
+    (r"DEC|NUMERIC|NUMBER", "decimal"),
+)
+"""What else is declared (NUM, which CREATE TABLE AS writes for dates too, or JSON) promises nothing."""
+
+_ABOUT_NAMES = (
+    "no such table", "no such column", "no such function", "ambiguous column name", "attempt to write a readonly",
+    "unable to open database file", "file is not a database", "database disk image is malformed",
+    "database or disk is full", "disk i/o error", "too many", "unknown database", "error in view",
+    "integer overflow", "there is already", "views may not", "cannot modify",
+)  # fmt: skip
+"""How messages begin that name objects or resources, and no value of the data."""
+
+
+class SQLiteBackend(Backend):
+    """SQLite 3.35 and later: a file, or memory."""
+
+    dialect = dialect_named("sqlite")
+    capabilities = Capabilities(
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True
+    )
+    extra = "sqlite"
+    begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
+
+    def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
+        """A file that is only read is opened so that SQLite itself refuses to write, or to make a new file."""
+        if not read_only or url.database in (None, "", ":memory:") or url.query:
+            return {}
+        place = f"file:{quote(str(url.database))}?mode=ro"
+        return {"creator": lambda: sqlite3.connect(place, uri=True, check_same_thread=False)}
+
+    def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
+        """Functions that the library may lack, memory to sort in, and a rename that no view can stop."""
+        driver = engine.driver_connection
+        if driver.in_transaction:
+            raise self.refuse(
+                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
+            )
+        if sqlite3.sqlite_version_info < _OLDEST:
+            raise self.refuse(f"the library is version {sqlite3.sqlite_version}; 3.35 or later is needed")
+        # A view that reads the release must not stop another table from taking its place.
+        self._before = {name: self.first(engine, f"PRAGMA {name}")[0] for name in ("legacy_alter_table", "query_only")}
+        engine._run("PRAGMA legacy_alter_table = ON")
+        self._in_memory = not self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0]
+        if engine._owned is not None:
+            for name in ("main", "temp"):
+                engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
+        for name, function in (("ln", _ln), ("floor", _floor)):
+            try:
+                engine._run(f"SELECT {name}(1.0)")
+            except Exception as error:
+                if "no such function" not in str(error):
+                    raise
+                driver.create_function(name, 1, function, deterministic=True)
+
+    def restore(self, engine: RelationalEngine) -> None:
+        """Set the session back to what its owner had."""
+        for name, value in self._before.items():
+            engine._run(f"PRAGMA {name} = {value}")
+
+    def forbid_writes(self, engine: RelationalEngine) -> None:
+        """A file of our own was opened read-only; a connection that was given is made so."""
+        engine._run("PRAGMA query_only = ON")
+
+    def ephemeral(self, label: str) -> bool:
+        """Whether it is a database in memory that goes with the connection."""
+        return self._in_memory
+
+    def version(self, engine: RelationalEngine) -> str:
+        """The library's version."""
+        return sqlite3.sqlite_version
+
+    def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
+        """The declared types that a temporary view finds; an expression has its affinity alone."""
+        name = f"kanon_{engine.run_id}_columns"
+        quoted = self.dialect.quote(name)
+        catalog = f"SELECT name, type FROM pragma_table_info({self.dialect.literal(name)}, 'temp')"
+        query = f"SELECT * FROM {relation} AS kanon_relation"
+        with _writable_temp(self, engine):
+            engine._run(engine._tagged(f"CREATE TEMPORARY VIEW {quoted} AS {query}"))
+            try:
+                found = engine.scalars(catalog)
+            finally:
+                engine._run(f"DROP VIEW {quoted}")
+            affinities: dict[str, str] = {}
+            if any(not declared for _, declared in found):
+                engine._run(engine._tagged(f"CREATE TEMPORARY TABLE {quoted} AS {query} LIMIT 0"))
+                try:
+                    affinities = dict(engine.scalars(catalog))
+                finally:
+                    engine._run(f"DROP TABLE {quoted}")
+        return [_column(str(name), str(declared or _AFFINITIES[affinities[name]])) for name, declared in found]
+
+    def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
+        """As SQLite resolves a name: without case; temporary first, then the file, then what is attached."""
+        *place, name = parts
+        if len(place) > 1:
+            return None
+        databases = [str(row[0]) for row in engine.scalars("SELECT name FROM pragma_database_list ORDER BY seq")]
+        databases.sort(key=lambda database: database != "temp")
+        for database in databases:
+            if place and database.lower() != place[0].lower():
+                continue
+            rows = engine.scalars(
+                f"SELECT type, LOWER(name) FROM {self.dialect.quote(database)}.sqlite_master "
+                f"WHERE type IN ('table', 'view') AND LOWER(name) = LOWER({self.dialect.literal(name)})",
+                1,
+            )
+            if rows:
+                return "view" if rows[0][0] == "view" else "table", (database.lower(), str(rows[0][1]))
+        return None
+
+    def cancel(self, engine: RelationalEngine) -> None:
+        """Interrupt the statement; the driver allows it from another thread."""
+        engine.driver_connection.interrupt()
+
+    def cancelled(self, error: BaseException) -> bool:
+        """SQLITE_INTERRUPT."""
+        return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+
+    def message(self, error: BaseException) -> str:
+        """Errors about names and files keep their text; others may hold values."""
+        text = str(error)
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return "the database is locked by another connection; try again when that one is done"
+        if text.lower().startswith(_ABOUT_NAMES):
+            return text.splitlines()[0]
+        code = getattr(error, "sqlite_errorname", "")
+        return f"SQLite reported {type(error).__name__} {code} (its text may hold values and is not shown)"
+
+
+_AFFINITIES = {"INT": "INTEGER", "REAL": "REAL", "TEXT": "TEXT", "NUM": "NUMERIC", "": ""}
+"""What CREATE TABLE AS calls an affinity -> a type of that affinity."""
+
+
+@contextmanager
+def _writable_temp(backend: SQLiteBackend, engine: RelationalEngine) -> Iterator[None]:
+    """``query_only`` refuses temporary views too; for ours, which is gone at once, it is lifted."""
+    (query_only,) = backend.first(engine, "PRAGMA query_only")
+    if not query_only:
+        yield
+        return
+    engine._run("PRAGMA query_only = OFF")
+    try:
+        yield
+    finally:
+        engine._run("PRAGMA query_only = ON")
+
+
+def _column(name: str, declared: str) -> Column:
+    own = affinity(declared)
+    kind: Kind = _KINDS.get(own, "other")
+    if own == "NUMERIC":
+        kind = next((kind for pattern, kind in _NUMERIC if re.match(pattern, declared, re.IGNORECASE)), "other")
+    scale = re.search(r"\(\s*\d+\s*,\s*(\d+)\s*\)", declared) if kind == "decimal" else None
+    return Column(name, declared, kind, None if scale is None else int(scale[1]))
+
+
+def _ln(number: float | None) -> float | None:
+    return math.log(number) if number is not None and number > 0 else None
+
+
+def _floor(number: float | None) -> float | None:
+    return number if number is None or not math.isfinite(number) else float(math.floor(number))

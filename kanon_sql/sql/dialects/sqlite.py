@@ -1,0 +1,211 @@
+"""SQLite: a column takes values of any type, dates are text, and decimals are floating-point numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import sqlglot
+from sqlglot import exp
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql.dialects.base import Dialect, replaced
+
+__all__ = ["SQLite"]
+
+_FORMATS = {"YEAR": "%Y", "MONTH": "%m", "DAY": "%d", "HOUR": "%H", "MINUTE": "%M", "SECOND": "%S"}
+_TEXTS = (exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Repeat, exp.Trim, exp.Upper, exp.Lower, exp.DPipe)
+_WHOLE = (exp.DType.BIGINT, exp.DType.INT)
+_TEXT = (exp.DType.VARCHAR, exp.DType.TEXT)
+_NUMBERS = (*_WHOLE, exp.DType.DOUBLE, exp.DType.DECIMAL)
+
+
+class SQLite(Dialect):
+    """SQLite 3.35 and later."""
+
+    name = "sqlite"
+    sqlglot = "sqlite"
+    typed = False
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """The binary collation, whatever the column's is.
+
+        A column of a source (templates name its table) stays as it is stored, so that a blob or a
+        number among texts is seen, and refused, before labels are made of it.
+        """
+        text = text.unnest()
+        cast = isinstance(text, exp.Cast) and text.is_type(*_TEXT)
+        if cast and isinstance(text.this, exp.Column) and text.this.table:
+            text = text.this
+        elif not cast:
+            text = exp.cast(text, exp.DType.TEXT)
+        return exp.Collate(this=text.copy(), expression=exp.var("BINARY"))
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """What SQLite lacks, or would compute without a warning as something else."""
+        tree = replaced(tree, exp.Cast, _decimal_arithmetic)
+        tree = replaced(tree, exp.Cast, _strict_cast)
+        tree = replaced(tree, exp.Extract, _extract)
+        tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
+        if isinstance(tree, exp.Select):
+            tree.set("expressions", [_with_type(item) for item in tree.expressions])
+        return tree
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+        """VALUES, whose length nothing limits; UNION ALL takes 500 terms."""
+        names = ", ".join(f"column{position} AS {self.quote(name)}" for position, name in enumerate(columns, 1))
+        listed = ",\n  ".join("(" + ", ".join(map(self.literal, row)) + ")" for row in rows)
+        return f"SELECT {names} FROM (VALUES\n  {listed}\n)"
+
+    def form(self, value: str, kind: str, type_name: str) -> str:
+        """``typeof``, and for dates and texts whether they are what they should be."""
+        stored = f"NULLIF(TYPEOF({value}), 'null')"
+        if kind == "integer":
+            return stored
+        if kind in ("decimal", "float"):
+            return f"CASE WHEN TYPEOF({value}) IN ('integer', 'real') THEN '{kind}' ELSE {stored} END"
+        if kind == "date":
+            return _form_of_text(value, f"{value} = DATE({value}) COLLATE BINARY", "'date'", "text that is no date")
+        if kind == "timestamp":
+            start = f"SUBSTR({value}, 1, 19)"
+            day_and_time = f"REPLACE({start}, 'T', ' ') = DATETIME({start}) COLLATE BINARY"
+            fraction = f"SUBSTR({value}, 20) NOT GLOB '*[^.0-9]*'"
+            notation = f"'timestamp of ' || LENGTH({value}) || ' characters with ' || QUOTE(SUBSTR({value}, 11, 1))"
+            return _form_of_text(value, f"{day_and_time} AND {fraction}", notation, "text that is no timestamp")
+        if kind == "other" and affinity(type_name) == "NUMERIC":  # 1.0 is stored as 1: no number has two forms
+            stored = f"REPLACE(REPLACE({stored}, 'integer', 'number'), 'real', 'number')"
+        cut = f"TYPEOF({value}) = 'text' AND INSTR({value}, CHAR(0)) > 0"
+        return f"CASE WHEN {cut} THEN 'text with a zero byte' ELSE {stored} END"
+
+
+def affinity(type_name: str) -> str:
+    """The affinity that SQLite derives from a declared type (https://sqlite.org/datatype3.html, section 3.1)."""
+    name = type_name.upper()
+    if "INT" in name:
+        return "INTEGER"
+    if any(part in name for part in ("CHAR", "CLOB", "TEXT")):
+        return "TEXT"
+    if not name or "BLOB" in name:
+        return "BLOB"
+    return "REAL" if any(part in name for part in ("REAL", "FLOA", "DOUB")) else "NUMERIC"
+
+
+def _form_of_text(value: str, condition: str, form: str, otherwise: str) -> str:
+    fits = f"CASE WHEN {condition} THEN {form} ELSE '{otherwise}' END"
+    return f"CASE TYPEOF({value}) WHEN 'text' THEN {fits} WHEN 'null' THEN NULL ELSE TYPEOF({value}) END"
+
+
+def _built(text: str, **parts: exp.Expr) -> exp.Expr:
+    """A piece of SQLite's SQL, with a subtree for each ``:name``."""
+    copies = {}
+    for name, part in parts.items():
+        copies[name] = exp.paren(part.copy()) if isinstance(part, exp.Binary) else part.copy()
+    (tree,) = sqlglot.parse_one(f"SELECT {text}", read="sqlite").expressions
+    return exp.replace_placeholders(tree.pop(), **copies)
+
+
+def _decimals(kind: exp.Expr | None) -> int:
+    """The digits after the point of a DECIMAL type."""
+    assert kind is not None
+    parameters = [int(parameter.name) for parameter in kind.expressions]
+    return parameters[1] if len(parameters) > 1 else 0 if parameters else 3  # DECIMAL alone is DECIMAL(18, 3)
+
+
+def _is_decimal(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Cast) and node.is_type(exp.DType.DECIMAL)
+
+
+def _decimal_arithmetic(cast: exp.Expr) -> exp.Expr:
+    """Interval arithmetic (templates ``scaled`` and ``number``) without decimals, and exact all the same."""
+    inner = cast.this
+    if cast.is_type(*_WHOLE) and isinstance(inner, exp.Floor):
+        decimal = next((node for node in inner.find_all(exp.Cast) if _is_decimal(node)), None)
+        if decimal is not None and isinstance(inner.this, exp.Mul):
+            return _scaled(decimal.this, inner.this.expression)
+    if cast.is_type(*_TEXT) and _is_decimal(inner):
+        digits = _decimals(inner.to)
+        if isinstance(inner.this, exp.Mul) and _is_decimal(inner.this.left):
+            return _number_text(inner.this.left.this, digits)
+        return _built(f"CASE WHEN :v IS NOT NULL THEN PRINTF('%.{digits}f', :v + 0.0) END", v=inner.this)
+    return cast
+
+
+def _scaled(value: exp.Expr, unit: exp.Expr) -> exp.Expr:
+    """FLOOR(value * unit), as if the value were the decimal that was written to the database.
+
+    A decimal is stored as the nearest floating-point number, so value * unit may fall a little
+    below the whole number that it is (10.01 * 100). The nearest whole number is right unless it
+    is above the value when divided again. What 64 bits cannot hold is NULL: no label.
+    """
+    nearest = "CAST(ROUND(:v * :u) AS INTEGER)"
+    return _built(
+        "(CASE WHEN TYPEOF(:v * :u) = 'integer' THEN :v * :u WHEN ABS(:v * :u) < 9e18 "
+        f"THEN {nearest} - CASE WHEN {nearest} * 1.0 / :u > :v THEN 1 ELSE 0 END END)",
+        v=value,
+        u=unit,
+    )
+
+
+def _number_text(scaled: exp.Expr, digits: int) -> exp.Expr:
+    """A whole number of units as text, by whole numbers only."""
+    unit = 10**digits
+    return _built(
+        f"CASE WHEN :s IS NOT NULL THEN PRINTF('%s%d.%0{digits}d', CASE WHEN :s < 0 THEN '-' ELSE '' END, "
+        f"ABS(:s) / {unit}, ABS(:s) % {unit}) END",
+        s=exp.paren(scaled.copy()),
+    )
+
+
+def _strict_cast(cast: exp.Expr) -> exp.Expr:
+    """A cast of text that is no number is NULL, not 0; of a decimal it rounds; of a date it keeps the date."""
+    assert isinstance(cast, exp.Cast)
+    if cast.is_type(exp.DType.TIMESTAMP, exp.DType.DATETIME):
+        return _built("DATETIME(:v)", v=cast.this)
+    if not cast.is_type(*_NUMBERS):
+        return cast
+    number: exp.Expr = cast.copy()
+    if _is_decimal(cast):
+        number = _built(f"ROUND(:v, {_decimals(cast.to)})", v=cast.this)
+    given = cast.this.unnest()
+    of_user = isinstance(given, exp.Column) and given.name == "value" and not given.table
+    if not of_user and not isinstance(given, _TEXTS):
+        return number
+    return _built(
+        "CASE WHEN TYPEOF(:v) <> 'text' OR (LTRIM(:v, '+-') GLOB '[0-9]*' AND LTRIM(:v, '+-') NOT GLOB '*[^0-9.]*') "
+        "THEN :n END",
+        v=cast.this,
+        n=number,
+    )
+
+
+def _extract(extract: exp.Expr) -> exp.Expr:
+    part = extract.this.name.upper()
+    if part not in _FORMATS:
+        raise UnsupportedError(f"sqlite: EXTRACT({part} FROM ...) is not supported; expected {', '.join(_FORMATS)}")
+    return _built(f"CAST(STRFTIME('{_FORMATS[part]}', :v) AS INTEGER)", v=extract.expression)
+
+
+def _function(node: exp.Expr) -> exp.Expr:
+    """What SQLite has under another name."""
+    if isinstance(node, exp.IntDiv):
+        return _built("CAST(:a / :b AS INTEGER)", a=node.this, b=node.expression)
+    if isinstance(node, exp.Repeat):
+        return _built("REPLACE(HEX(ZEROBLOB(:n)), '00', :t)", t=node.this, n=node.args["times"])
+    count = node.expression
+    if not (isinstance(count, exp.Literal) and count.is_int):
+        raise UnsupportedError(f"sqlite: {type(node).__name__.upper()} needs a whole number; use SUBSTRING")
+    if isinstance(node, exp.Left):
+        return _built("SUBSTR(:t, 1, :n)", t=node.this, n=count)
+    return _built("SUBSTR(:t, MAX(LENGTH(:t) - :n, 0) + 1)", t=node.this, n=count)
+
+
+def _with_type(item: exp.Expr) -> exp.Expr:
+    """A text made by CASE or a literal: CREATE TABLE AS gives a column a type only if it is a CAST."""
+    value = item.unalias()
+    results = [value]
+    if isinstance(value, exp.Case):
+        results = [branch.args["true"] for branch in value.args["ifs"]]
+        results += [value.args["default"]] if value.args.get("default") is not None else []
+    if any(isinstance(result, exp.Literal) and result.is_string for result in results):
+        typed = exp.cast(value.copy(), exp.DType.TEXT)
+        return exp.alias_(typed, item.args["alias"].copy()) if isinstance(item, exp.Alias) else typed
+    return item
