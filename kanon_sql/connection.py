@@ -22,8 +22,25 @@ _DRIVERS = {
     "mysql": ("pymysql", "mysql+pymysql", "mysql"),
     "mariadb": ("pymysql", "mariadb+pymysql", "mysql"),
     "sqlite": ("sqlite3", "sqlite+pysqlite", "sqlite"),
+    "snowflake": ("snowflake.sqlalchemy", "snowflake", "snowflake"),
+    "bigquery": ("sqlalchemy_bigquery", "bigquery", "bigquery"),
+    "redshift": ("sqlalchemy_redshift", "redshift+redshift_connector", "redshift"),
+    "databricks": ("databricks.sqlalchemy", "databricks", "databricks"),
+    "mssql": ("pyodbc", "mssql+pyodbc", "mssql"),
+    "trino": ("trino.sqlalchemy", "trino", "trino"),
+    "oracle": ("oracledb", "oracle+oracledb", "oracle"),
 }
 """URL scheme -> the module it needs, the scheme with the driver, and the extra that installs it."""
+
+_CLICKHOUSE = {
+    "clickhouse": ("clickhouse_connect",),
+    "clickhouses": ("clickhouse_connect",),
+    "chdb": ("clickhouse_connect", "chdb"),
+}
+"""URL scheme -> the modules it needs."""
+
+_SPARK = ("spark", "sc")
+"""URL schemes of a cluster's master and of Spark Connect."""
 
 _REASONS = (
     "connection refused", "authentication failed", "access denied", "timed out", "timeout expired", "does not exist",
@@ -77,6 +94,14 @@ def connect(
     kind = type(given).__module__.split(".")[0].lstrip("_")
     if kind == "duckdb":
         return DuckDBEngine(given, scratch=mode)
+    if kind == "clickhouse_connect":
+        from kanon_sql.engines.clickhouse import ClickHouseEngine
+
+        return ClickHouseEngine(given, read_only=read_only, scratch=mode)
+    if kind == "pyspark":
+        from kanon_sql.engines.spark import SparkEngine
+
+        return SparkEngine(given, read_only=read_only, scratch=mode)
     if kind == "sqlalchemy":
         return _use_sqlalchemy(given, read_only, mode)
     raise UnsupportedError(
@@ -106,10 +131,21 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
     scheme, rest = url.split("://", 1)
     scheme = _ALIASES.get(scheme, scheme)
     plain = scheme.split("+")[0]
+    if plain in _CLICKHOUSE:
+        from kanon_sql.engines.clickhouse import connect_clickhouse
+
+        for module in _CLICKHOUSE[plain]:
+            _need(module, plain if plain == "chdb" else "clickhouse")
+        return connect_clickhouse(url, read_only=read_only, scratch=scratch)
+    if plain in _SPARK:
+        from kanon_sql.engines.spark import connect_spark
+
+        _need("pyspark", "spark")
+        return connect_spark(url, read_only=read_only, scratch=scratch)
     if plain not in _DRIVERS:
         raise UnsupportedError(
             f"{plain} databases are not supported; give a DuckDB file, :memory:, or a URL that begins with "
-            f"{', '.join(sorted(_DRIVERS))}"
+            f"{', '.join(sorted({*_DRIVERS, *_CLICKHOUSE, *_SPARK}))}"
         )
     module, with_driver, extra = _DRIVERS[plain]
     _need("sqlalchemy", extra)
@@ -117,7 +153,7 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
         _need(module, extra)
         scheme = with_driver
     import sqlalchemy
-    from sqlalchemy.exc import ArgumentError
+    from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
     from kanon_sql.engines.backends import backend_named
 
@@ -125,6 +161,10 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
         parsed = sqlalchemy.make_url(f"{scheme}://{rest}")
         options = backend_named(plain).options(parsed, read_only=read_only)
         engine = sqlalchemy.create_engine(parsed, poolclass=sqlalchemy.NullPool, **options)
+    except NoSuchModuleError:
+        raise UnsupportedError(
+            f'SQLAlchemy knows no driver {scheme}; run: pip install "kanon-sql[{extra}]", or leave the driver out'
+        ) from None
     except (ArgumentError, ValueError):
         raise SpecError(f"the database URL does not parse; expected {plain}://user@host:port/database") from None
     except ModuleNotFoundError as error:
@@ -172,5 +212,9 @@ def _relational(
 
 def _need(module: str, extra: str) -> None:
     """Refuse politely when a driver is missing."""
-    if find_spec(module) is None:
+    try:
+        found = find_spec(module) is not None
+    except ModuleNotFoundError:  # not even the package that the module would be in
+        found = False
+    if not found:
         raise UnsupportedError(f'{module} is not installed; run: pip install "kanon-sql[{extra}]"')

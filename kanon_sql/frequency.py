@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from math import log
 from typing import Literal
 
+from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.forms import refuse_mixed_forms
@@ -28,6 +29,7 @@ __all__ = [
     "FrequencySets",
     "build_frequency_sets",
     "count_attributes",
+    "exact_texts",
     "exact_value",
     "raw_columns",
     "source_columns",
@@ -72,6 +74,11 @@ def exact_value(column: Column, table: str) -> Sql:
     if column.kind in ("text", "other"):
         return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
     return name
+
+
+def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:
+    """Those columns that are compared as text."""
+    return [exact_value(column, table) for column in columns if column.kind in ("text", "other")]
 
 
 def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str, Column]:
@@ -126,6 +133,9 @@ def build_frequency_sets(
         UnsupportedError: a column's values are not all of one kind.
     """
     workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
+    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
+    texts = exact_texts([columns[name] for name in grouped], "checked")
+    refuse_blank_ends(workspace, source_relation(), texts, "the source")
     expressions = raw_columns(spec, columns, sensitive)
     raw = workspace.table("raw")
     workspace.execute(
@@ -136,7 +146,6 @@ def build_frequency_sets(
         values=list(expressions.values()),
     )
     quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
-    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
     refuse_mixed_forms(workspace, raw, stored, labelled=quasi, weighted=True)
     unit = None if spec.unit is None else "unit"

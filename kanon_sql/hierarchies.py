@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 
+from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.hierarchy_file import TOP, read_hierarchy, with_top
@@ -27,7 +28,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql
+from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
 __all__ = ["EXACT_RANGE", "Lookup", "build_lookups", "rule_labels"]
@@ -110,6 +111,9 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
             built.append(_from_rows(workspace, spec, index, columns[name], quasi_identifier, raw))
         else:
             built.append(_from_rule(workspace, index, columns[name], quasi_identifier, raw))
+    for item in built:
+        labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
+        refuse_blank_ends(workspace, item.nested_in, labels, f"quasi_identifiers.{item.name}: its hierarchy")
     _check_limits(built)
     _check_nesting(workspace, built)
     return _check_coverage(workspace, spec, built, raw)

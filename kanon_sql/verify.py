@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.classes import Frames, achieved_columns, flagged_classes
 from kanon_sql.engines.base import Column, Row
-from kanon_sql.frequency import exact_value
+from kanon_sql.frequency import exact_texts, exact_value
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier
@@ -133,6 +134,9 @@ def examine(
         "where": None if mark is None else render("check/marked", column=mark[0], value=mark[1]),
     }
     attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
+    grouped = [*quasi_identifiers, *attributes, *([] if unit is None else [unit])]
+    texts = exact_texts([columns[name] for name in grouped], "checked")
+    refuse_blank_ends(workspace, table, texts, table.parts[-1] if table.parts else "the source")
     frames = Frames(
         base=render("check/rows", value=None, reference=None, **shared),
         values={

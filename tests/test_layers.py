@@ -25,7 +25,7 @@ LAYERS = [
     ["search"],
     ["privacy", "quality"],
     ["workspace"],
-    ["forms"],
+    ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
     ["classes", "verify", "rollup"],

@@ -13,14 +13,21 @@ from typing import Literal
 import sqlglot
 from sqlglot import exp
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.backends import BACKENDS, Backend
+from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.clickhouse import ClickHouseEngine
+from kanon_sql.engines.duckdb import DuckDBEngine
+from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.text import literal
 
-__all__ = ["DryEngine"]
+__all__ = ["SCRATCH_SCHEMA", "DryEngine"]
+
+SCRATCH_SCHEMA = "kanon_scratch"
+"""Where scratch tables are, for engines without temporary tables that serve."""
 
 
 class DryEngine:
@@ -41,14 +48,14 @@ class DryEngine:
 
     def __init__(self, dialect: str, columns: Sequence[Column]) -> None:
         self.dialect = dialect_named(dialect)
-        self.capabilities = Capabilities(
-            transactional_ddl=True,
-            atomic_replace=True,
-            temp_tables=True,
-            files=dialect == "duckdb",
-            folds_names=True,
+        engine = _engine(dialect)
+        self.capabilities = engine.capabilities
+        self._begin = engine.begin if issubclass(engine, Backend) else "BEGIN"
+        self.scratch = (
+            Scratch()
+            if self.capabilities.temp_tables
+            else Scratch("schema", (SCRATCH_SCHEMA,), f"{dialect} has no temporary tables that serve here")
         )
-        self.scratch = Scratch()
         self.run_id = "run"
         self.meter = Meter()
         self._columns = list(columns)
@@ -57,12 +64,17 @@ class DryEngine:
     def execute(self, statement: Statement) -> None:
         """Note a statement, and the columns of a table that it creates."""
         self.meter.count(statement)
-        tree = sqlglot.parse_one(statement.sql, read=self.dialect.sqlglot)
-        if isinstance(tree, exp.Create) and isinstance(tree.expression, exp.Query):
-            kinds = {column.name: column for column in self._columns}
-            self._written[tree.this.sql(self.dialect.sqlglot)] = [
-                kinds.get(name, Column(name, "VARCHAR", "text")) for name in tree.expression.named_selects
-            ]
+        if statement.creates is not None and not statement.loads:
+            query = sqlglot.parse_one(statement.creates.query, read=self.dialect.sqlglot)
+            assert isinstance(query, exp.Query)
+            self._written[statement.creates.table] = [self._column(item) for item in query.selects]
+
+    def _column(self, item: exp.Expr) -> Column:
+        """A column of a created table: one of the source's as it is, else text, as labels are."""
+        name, value = item.alias_or_name, item.unalias()
+        kinds = {column.name: column for column in self._columns}
+        of_source = isinstance(value, exp.Column) and value.name == name
+        return kinds.get(name, Column(name, "VARCHAR", "text")) if of_source else Column(name, "VARCHAR", "text")
 
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Note a query and answer it as a table of one row would: see :data:`_ANSWERS`."""
@@ -95,8 +107,11 @@ class DryEngine:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """BEGIN and COMMIT around what is inside."""
-        self.meter.count(Statement("release/transaction", "BEGIN"))
+        """What opens a transaction, and COMMIT, around what is inside, where DDL can be rolled back."""
+        if not self.capabilities.transactional_ddl:
+            yield
+            return
+        self.meter.count(Statement("release/transaction", self._begin))
         yield
         self.meter.count(Statement("release/transaction", "COMMIT"))
 
@@ -117,6 +132,13 @@ class DryEngine:
     def run(self, deadline: Deadline) -> nullcontext[Meter]:
         """The one meter."""
         return nullcontext(self.meter)
+
+
+def _engine(dialect: str) -> type[Backend | SessionEngine]:
+    """The engine of a dialect; MySQL and MariaDB share one."""
+    of_dialect = {item.dialect.name: item for item in BACKENDS.values()}
+    others = {"duckdb": DuckDBEngine, "clickhouse": ClickHouseEngine}
+    return {**BACKENDS, **of_dialect, **others}[dialect]
 
 
 _ANSWERS = {

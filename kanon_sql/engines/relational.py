@@ -59,8 +59,9 @@ class RelationalEngine(SessionEngine):
         self.backend = backend
         self.dialect = backend.dialect
         self._owned = owned
-        self._isolation = connection.get_isolation_level() if owned is None else None
-        self._connection = connection.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)
+        self._isolation = backend.isolation(connection) if owned is None else None
+        autocommit = {"isolation_level": "AUTOCOMMIT"} if backend.autocommit else {}
+        self._connection = connection.execution_options(no_parameters=True, **autocommit)
         with self._guard("connect"):
             backend.prepare(self, read_only=read_only)
         self.dialect, self.capabilities = backend.dialect, backend.capabilities  # it may have asked the server
@@ -84,6 +85,9 @@ class RelationalEngine(SessionEngine):
     def scalars(self, sql: str, limit: int = 1_000) -> list[Row]:
         """A query of the catalog or the session, metered like any other."""
         return self.fetch(Statement("catalog", sql, quoted=self.dialect.quoted), limit)
+
+    def _tagged(self, sql: str) -> str:
+        return self.backend.sent(super()._tagged(sql))
 
     @contextmanager
     def _watched(self) -> Iterator[None]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kanon_sql.engines.base import Column
-from kanon_sql.engines.dry import DryEngine
+from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, source_columns
@@ -53,7 +53,7 @@ class Rendered:
     def text(self) -> str:
         """A script: every statement with its stage above it."""
         parts = [f"-- {note}" for note in self.notes]
-        parts += [f"-- {statement.name}\n{statement.sql};" for statement in self.statements]
+        parts += [f"-- {statement.name}\n{statement.sql.removesuffix(';')};" for statement in self.statements]
         return "\n\n".join(parts) + "\n"
 
 
@@ -62,7 +62,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
 
     Args:
         spec: what to anonymize and how.
-        dialect: ``duckdb`` or ``postgres``.
+        dialect: one of :data:`kanon_sql.sql.dialects.DIALECTS`.
         node: the levels to write the release at; the lowest allowed ones by default.
 
     Raises:
@@ -99,7 +99,10 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             )
             with written_release(workspace, choice) as written:
                 publish(workspace, spec, written, {"published_at": "(the time)"})
-    return Rendered(dialect, tuple(engine.meter.log), _NOTES)
+    notes: tuple[str, ...] = _NOTES
+    if engine.scratch.mode == "schema":
+        notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
+    return Rendered(dialect, tuple(engine.meter.log), notes)
 
 
 _NOTES = (

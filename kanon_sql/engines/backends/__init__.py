@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from kanon_sql.engines.backends.base import Backend
+from kanon_sql.engines.backends.bigquery import BigQueryBackend
+from kanon_sql.engines.backends.databricks import DatabricksBackend
+from kanon_sql.engines.backends.mssql import SQLServerBackend
 from kanon_sql.engines.backends.mysql import MariaDBBackend, MySQLBackend
+from kanon_sql.engines.backends.oracle import OracleBackend
 from kanon_sql.engines.backends.postgres import PostgresBackend
+from kanon_sql.engines.backends.redshift import RedshiftBackend
+from kanon_sql.engines.backends.snowflake import SnowflakeBackend
 from kanon_sql.engines.backends.sqlite import SQLiteBackend
+from kanon_sql.engines.backends.trino import TrinoBackend
 from kanon_sql.errors import UnsupportedError
 
 __all__ = ["BACKENDS", "Backend", "backend_named"]
@@ -15,6 +22,13 @@ BACKENDS: dict[str, type[Backend]] = {
     "mariadb": MariaDBBackend,
     "postgresql": PostgresBackend,
     "sqlite": SQLiteBackend,
+    "snowflake": SnowflakeBackend,
+    "bigquery": BigQueryBackend,
+    "redshift": RedshiftBackend,
+    "databricks": DatabricksBackend,
+    "mssql": SQLServerBackend,
+    "trino": TrinoBackend,
+    "oracle": OracleBackend,
 }
 
 

@@ -9,7 +9,7 @@ from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql.dialects import Dialect
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
+    from sqlalchemy.engine import URL, Connection
 
     from kanon_sql.engines.relational import RelationalEngine
 
@@ -26,12 +26,14 @@ class Backend:
         capabilities: what it can do.
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
+        autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
     """
 
     dialect: Dialect
     capabilities: Capabilities
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
+    autocommit: ClassVar[bool] = True
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
         """What else ``sqlalchemy.create_engine`` needs to open a URL."""
@@ -46,6 +48,14 @@ class Backend:
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session of a connection that was given open back to what its owner had."""
+
+    def isolation(self, connection: Connection) -> str | None:
+        """The isolation level of a connection that was given open; None when it is left alone."""
+        return connection.get_isolation_level() if self.autocommit else None
+
+    def sent(self, sql: str) -> str:
+        """A statement as the driver takes it."""
+        return sql
 
     def forbid_writes(self, engine: RelationalEngine) -> None:
         """Ask the server to refuse every write in this session, temporary tables included."""

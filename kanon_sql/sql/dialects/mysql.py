@@ -25,7 +25,7 @@ class MariaDB(Dialect):
 
     name = "mariadb"
     sqlglot = "mysql"
-    backslash = True
+    backslash = "in literals"
     collation: ClassVar[str] = "utf8mb4_nopad_bin"
     longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
 

@@ -62,10 +62,10 @@ class Oracle(Dialect):
         """Text that can be grouped, dates without a time, numbers with their zeros, FROM DUAL."""
         tree = spell_out_null_safe(exact_int_division(quote_names(tree)))
         tree = replaced(repeat_by_rpad(tree), exp.Cast, _formatted)
+        tree = text_type(tree, self._text)
         for column in tree.find_all(exp.ColumnDef):
             if column.name == "manifest":  # the one column that may be longer, and is never compared
                 column.set("kind", exp.DataType.build("CLOB", dialect="oracle"))
-        tree = text_type(tree, self._text)
         tree = replaced(tree, exp.Literal, _long_literal)
         for select in tree.find_all(exp.Select):
             if not select.args.get("from_"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, spell_out_null_safe, text_columns
 
 __all__ = ["Redshift"]
@@ -28,6 +28,11 @@ class Redshift(Dialect):
         return f"COLLATE(CAST({self.literal(value)} AS VARCHAR(MAX)), 'case_sensitive')"
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
-        """IS NOT DISTINCT FROM is missing."""
+        """IS NOT DISTINCT FROM is missing, and a driver takes ``%`` for a parameter."""
         tree = spell_out_null_safe(exact_int_division(quote_names(tree)))
+        tree = replaced(tree, exp.Mod, _mod)
         return text_columns(tree, exp.Var(this="CASE_SENSITIVE"))
+
+
+def _mod(node: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this="MOD", expressions=[node.this.unnest().copy(), node.expression.unnest().copy()])

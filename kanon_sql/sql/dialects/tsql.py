@@ -53,7 +53,9 @@ class TSQL(Dialect):
         tree = replaced(tree, exp.Case, _float_text)
         tree = replaced(tree, exp.Repeat, _unlimited)
         tree = replaced(tree, exp.Length, _length)
-        tree = replaced(tree, exp.Rand, lambda node: exp.Anonymous(this="NEWID"))
+        tree = replaced(tree, exp.Rand, _random)
+        for select in tree.find_all(exp.Select):
+            _collate_literals(select)
         tree = replaced(tree, exp.Literal, lambda node: exp.National(this=node.name) if node.is_string else node)
         return text_type(tree, _TEXT)
 
@@ -75,6 +77,22 @@ class TSQL(Dialect):
 
 
 _AFTER_INTO = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.UNION, TokenType.ORDER_BY)
+
+
+def _random(node: exp.Expr) -> exp.Expr:
+    """RAND() is one number for the whole query."""
+    if isinstance(node.parent, exp.Ordered):
+        node.parent.set("nulls_first", True)  # it is never NULL: no CASE before it
+    return exp.Anonymous(this="NEWID")
+
+
+def _collate_literals(select: exp.Select) -> None:
+    """A literal as a column would have the database's collation, which must not meet ours in a comparison."""
+    for item in select.expressions:
+        value = item.unalias()
+        if isinstance(value, exp.Literal) and value.is_string:
+            text = exp.cast(value.copy(), _TEXT.copy())
+            value.replace(exp.Collate(this=text, expression=exp.Var(this=_COLLATION)))
 
 
 def _by_intersect(node: exp.Expr) -> exp.Expr:
