@@ -52,7 +52,7 @@ class RelationalEngine(SessionEngine):
         scratch: Scratch | None = None,
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
-        if connection.in_transaction():
+        if backend.in_transaction(connection):
             raise UnsupportedError(
                 "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
             )

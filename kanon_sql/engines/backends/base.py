@@ -39,6 +39,10 @@ class Backend:
         """What else ``sqlalchemy.create_engine`` needs to open a URL."""
         return {}
 
+    def in_transaction(self, connection: Connection) -> bool:
+        """Whether somebody opened a transaction on a connection that was given open."""
+        return connection.in_transaction()
+
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Set the session up: text compared exactly, no surprises in literals, read-only if asked.
 

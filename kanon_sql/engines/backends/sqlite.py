@@ -16,7 +16,7 @@ from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.dialects.sqlite import affinity
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
+    from sqlalchemy.engine import URL, Connection
 
     from kanon_sql.engines.relational import RelationalEngine
 
@@ -62,13 +62,14 @@ class SQLiteBackend(Backend):
         place = f"file:{quote(str(url.database))}?mode=ro"
         return {"creator": lambda: sqlite3.connect(place, uri=True, check_same_thread=False)}
 
+    def in_transaction(self, connection: Connection) -> bool:
+        """The driver's own too, which changing the isolation level would commit."""
+        driver: Any = connection.connection.driver_connection
+        return connection.in_transaction() or driver.in_transaction
+
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Functions that the library may lack, memory to sort in, and a rename that no view can stop."""
         driver = engine.driver_connection
-        if driver.in_transaction:
-            raise self.refuse(
-                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
-            )
         if sqlite3.sqlite_version_info < _OLDEST:
             raise self.refuse(f"the library is version {sqlite3.sqlite_version}; 3.35 or later is needed")
         # A view that reads the release must not stop another table from taking its place.

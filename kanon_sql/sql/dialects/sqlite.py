@@ -63,11 +63,14 @@ class SQLite(Dialect):
             return stored
         if kind in ("decimal", "float"):
             return f"CASE WHEN TYPEOF({value}) IN ('integer', 'real') THEN '{kind}' ELSE {stored} END"
+        # DATE gives 30 February back as it is; with a modifier it makes a real day of it.
         if kind == "date":
-            return _form_of_text(value, f"{value} = DATE({value}) COLLATE BINARY", "'date'", "text that is no date")
+            return _form_of_text(
+                value, f"{value} = DATE({value}, '+0 days') COLLATE BINARY", "'date'", "text that is no date"
+            )
         if kind == "timestamp":
             start = f"SUBSTR({value}, 1, 19)"
-            day_and_time = f"REPLACE({start}, 'T', ' ') = DATETIME({start}) COLLATE BINARY"
+            day_and_time = f"REPLACE({start}, 'T', ' ') = DATETIME({start}, '+0 days') COLLATE BINARY"
             fraction = f"SUBSTR({value}, 20) NOT GLOB '*[^.0-9]*'"
             notation = f"'timestamp of ' || LENGTH({value}) || ' characters with ' || QUOTE(SUBSTR({value}, 11, 1))"
             return _form_of_text(value, f"{day_and_time} AND {fraction}", notation, "text that is no timestamp")
