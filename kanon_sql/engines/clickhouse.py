@@ -115,7 +115,11 @@ def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | 
             f"cannot connect to {label}: {type(error).__name__} "
             "(the driver's text may hold credentials and is not shown)"
         ) from None
-    return ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
+    try:
+        return ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
+    except BaseException:
+        client.close()
+        raise
 
 
 def _chdb_options(url: str, path: str) -> tuple[str, dict[str, Any]]:

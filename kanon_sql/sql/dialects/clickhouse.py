@@ -12,7 +12,7 @@ __all__ = ["RENAMING", "ClickHouse"]
 
 _KEPT, _SCRATCH = "ENGINE = MergeTree ORDER BY tuple()", "ENGINE = Memory"
 
-_UTF8 = {
+_UTF8: dict[type[exp.Expr], str] = {
     exp.Length: "lengthUTF8",
     exp.Substring: "substringUTF8",
     exp.Left: "leftUTF8",
@@ -59,7 +59,7 @@ class ClickHouse(Dialect):
             (exp.Sum, _sum),
             (exp.ColumnDef, _column),
         ):
-            tree = replaced(tree, kind, by)  # type: ignore[arg-type]
+            tree = replaced(tree, kind, by)
         return tree
 
     def sql(self, tree: exp.Expr) -> str:
@@ -182,9 +182,15 @@ def _whole_division(division: exp.Expr) -> exp.Expr:
 
 
 def _sum(total: exp.Expr) -> exp.Expr:
-    """A sum of integers wraps silently, as do their products: 38 digits do not; a double stays one."""
-    one = exp.Anonymous(this="toDecimal128", expressions=[exp.Literal.number(1), exp.Literal.number(0)])
-    return exp.Sum(this=exp.Mul(this=one, expression=exp.Paren(this=total.this.copy())))
+    """A sum of integers wraps silently, and so do products of sums; 38 digits do not.
+
+    What is summed as a plain column is a number of rows or persons; sums of expressions over such
+    sums have its type. Constants and casts in every sum would double the time to plan a statement.
+    """
+    if isinstance(total.this, exp.Column):
+        digits = exp.Anonymous(this="toDecimal128", expressions=[total.this.copy(), exp.Literal.number(0)])
+        return exp.Sum(this=digits)
+    return total
 
 
 def _column(column: exp.Expr) -> exp.Expr:
