@@ -10,6 +10,7 @@ import pytest
 
 from kanon_sql.testing import Subject
 from servers.base import Missing
+from servers.clickhouse import ClickHouseSubject
 from servers.embedded import DuckDBSubject
 from servers.mariadb import MariaDBSubject
 from servers.postgres import PostgresSubject
@@ -22,6 +23,7 @@ SUBJECTS: dict[str, type[Subject]] = {
     "postgres": PostgresSubject,
     "sqlite": SQLiteSubject,
     "mariadb": MariaDBSubject,
+    "clickhouse": ClickHouseSubject,
 }
 
 
