@@ -312,7 +312,15 @@ def check(
 )
 def render(
     spec_file: SpecFile,
-    dialect: Annotated[str, typer.Option("--dialect", metavar="NAME", help="The SQL dialect to write.")] = "duckdb",
+    dialect: Annotated[
+        str,
+        typer.Option(
+            "--dialect",
+            metavar="NAME",
+            help="The SQL dialect to write: bigquery, clickhouse, databricks, duckdb, mariadb, mysql, oracle, "
+            "postgres, redshift, snowflake, spark, sqlite, trino, or tsql (SQL Server).",
+        ),
+    ] = "duckdb",
     node: Annotated[
         list[str] | None,
         typer.Option(

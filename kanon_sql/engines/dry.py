@@ -136,9 +136,10 @@ class DryEngine:
 
 def _engine(dialect: str) -> type[Backend | SessionEngine]:
     """The engine of a dialect; MySQL and MariaDB share one."""
-    of_dialect = {item.dialect.name: item for item in BACKENDS.values()}
-    others = {"duckdb": DuckDBEngine, "clickhouse": ClickHouseEngine}
-    return {**BACKENDS, **of_dialect, **others}[dialect]
+    engines: dict[str, type[Backend | SessionEngine]] = {**BACKENDS}
+    engines |= {item.dialect.name: item for item in BACKENDS.values()}
+    engines |= {"duckdb": DuckDBEngine, "clickhouse": ClickHouseEngine}
+    return engines[dialect]
 
 
 _ANSWERS = {

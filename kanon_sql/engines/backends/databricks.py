@@ -23,7 +23,7 @@ class DatabricksBackend(Warehouse):
     )
     extra = "databricks"
     autocommit = False
-    codes = r"\[[A-Z_]+(\.[A-Z_]+)*\]"
+    codes = r"^\[[A-Z_]+(\.[A-Z_]+)*\]"
     cancels = r"cancell?ed|OPERATION_CANCELED"
 
     def version(self, engine: RelationalEngine) -> str:

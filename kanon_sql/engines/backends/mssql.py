@@ -25,7 +25,7 @@ class SQLServerBackend(Warehouse):
     )
     extra = "mssql"
     begin = "BEGIN TRANSACTION"
-    codes = r"\(\d{3,5}\)"
+    codes = r"\(\d{3,5}\)(?= \(SQL)"
     cancels = r"HY008"
 
     def settings(self) -> Sequence[str]:

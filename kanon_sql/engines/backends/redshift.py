@@ -29,9 +29,8 @@ class RedshiftBackend(Warehouse):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True
     )
     extra = "redshift"
-    codes = r"\b[0-9A-Z]{5}\b(?=[:'])"
+    codes = r"'C': '[0-9A-Z]{5}'"
     cancels = r"57014|query \(?\d*\)? ?cancel|cancell?ed on user"
-    current_schema = "CURRENT_SCHEMA()"
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Dates in one form; the process to cancel is known from the start."""

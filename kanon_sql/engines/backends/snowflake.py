@@ -31,7 +31,7 @@ class SnowflakeBackend(Warehouse):
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
     )
     extra = "snowflake"
-    codes = r"\b\d{6} \([0-9A-Z]{5}\)"
+    codes = r"^\d{6} \([0-9A-Z]{5}\)"
     cancels = r"\b000604\b|SQL execution canceled"
 
     def settings(self) -> Sequence[str]:

@@ -1,0 +1,479 @@
+-- scratch/create_record
+BEGIN
+  EXECUTE IMMEDIATE 'CREATE TABLE "kanon_scratch"."kanon_sql_scratch" ("run_id" VARCHAR2(4000) NOT NULL, "object_name" VARCHAR2(4000) NOT NULL, "created_at" VARCHAR2(4000) NOT NULL)';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -955 THEN RAISE; END IF;
+END;
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_raw"]', '(the time)');
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000));
+
+-- frequency/totals
+SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "most_vectors" FROM DUAL;
+
+-- hierarchy/range
+SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_lookup0"]', '(the time)');
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) < 0 THEN '< 0.0' WHEN CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) >= 800 THEN '>= 80.0' ELSE '[' || CASE WHEN (CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - MOD(((MOD((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - 0), 25)) + 25), 25)) < 0 THEN '0.0' ELSE TO_CHAR(CAST(CAST((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - MOD(((MOD((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - 0), 25)) + 25), 25)) AS NUMBER(18, 0)) * 0.1 AS NUMBER(28, 1)), 'FM9999999999999999999999999990.0') END || ', ' || CASE WHEN ((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - MOD(((MOD((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - 0), 25)) + 25), 25)) + 25) > 800 THEN '80.0' ELSE TO_CHAR(CAST(CAST(((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - MOD(((MOD((CAST(FLOOR((CAST("value" AS NUMBER(28, 10)) - CASE WHEN CAST("value" AS NUMBER(28, 10)) > "value" THEN 0.0000000001 ELSE 0 END) * 10) AS INT) - 0), 25)) + 25), 25)) + 25) AS NUMBER(18, 0)) * 0.1 AS NUMBER(28, 1)), 'FM9999999999999999999999999990.0') END || ')' END) END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_domain1"]', '(the time)');
+
+-- hierarchy/domain
+CREATE TABLE "kanon_scratch"."kanon_run_domain1" ("l0" VARCHAR2(4000) NOT NULL, "l1" VARCHAR2(4000) NOT NULL, "l2" VARCHAR2(4000) NOT NULL);
+
+-- hierarchy/load
+INSERT INTO "kanon_scratch"."kanon_run_domain1"
+SELECT CAST('M' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
+UNION ALL
+SELECT CAST('it''s' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
+UNION ALL
+SELECT CAST('F\' AS VARCHAR2(4000)), CAST('y' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL;
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_lookup1"]', '(the time)');
+
+-- hierarchy/lookup_rows
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
+
+-- hierarchy/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+
+-- hierarchy/coverage
+SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_frequency"]', '(the time)');
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "lookup0"."c1" AS "c0_1", "lookup0"."s1" AS "s0_1", "lookup1"."c0" AS "c1_0", "lookup1"."s0" AS "s1_0", "lookup1"."c1" AS "c1_1", "lookup1"."s1" AS "s1_1", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_raw" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- frequency/marginals
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "labels" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_1") "labels" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_0") "labels" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_1") "labels";
+
+-- evaluate/size
+SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_frequency") AS "row_count" FROM DUAL;
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", 0 AS "padding_0", 0 AS "padding_1" FROM (SELECT SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0", "c1_0") "classes";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_suppressed"]', '(the time)');
+
+-- evaluate/suppressed
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "k1", "class_rows" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "c0_0" AS "k0", "c1_0" AS "k1", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0", "c1_0") "classes") "flagged" WHERE "satisfied" = 0;
+
+-- scratch/create_record
+BEGIN
+  EXECUTE IMMEDIATE 'CREATE TABLE "clinic"."kanon_sql_scratch" ("run_id" VARCHAR2(4000) NOT NULL, "object_name" VARCHAR2(4000) NOT NULL, "created_at" VARCHAR2(4000) NOT NULL)';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -955 THEN RAISE; END IF;
+END;
+
+-- scratch/record
+INSERT INTO "clinic"."kanon_sql_scratch" VALUES ('run', '["clinic", "kanon_run_release"]', '(the time)');
+
+-- release/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "age", "lookup1"."l0" AS "sex", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("kanon_source"."age" = "lookup0"."value" OR ("kanon_source"."age" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup1"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" AND "lookup1"."c0" = "suppressed"."k1" WHERE "suppressed"."class_rows" IS NULL ORDER BY DBMS_RANDOM.VALUE();
+
+-- release/count
+SELECT COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "counted";
+
+-- release/labels
+SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."age" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup0") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL UNION ALL SELECT 1 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."sex" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup1") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL;
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged";
+
+-- manifest/create
+BEGIN
+  EXECUTE IMMEDIATE 'CREATE TABLE "clinic"."kanon_sql_manifest" ("release_name" VARCHAR2(4000) NOT NULL, "run_id" VARCHAR2(4000) NOT NULL, "published_at" VARCHAR2(4000) NOT NULL, "spec_hash" VARCHAR2(4000) NOT NULL, "manifest" CLOB NOT NULL)';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -955 THEN RAISE; END IF;
+END;
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'deee77c2ec0833b7e785137abb2076648d6e37379e3b44504157ae0f47c00dcc', '{"published_at": "(the time)"}');
+
+-- release/rename
+ALTER TABLE "clinic"."kanon_run_release" RENAME TO "visits_release";
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "clinic"."kanon_run_release" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/forget
+DELETE FROM "clinic"."kanon_sql_scratch" WHERE "object_name" = '["clinic", "kanon_run_release"]';
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_suppressed" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_frequency" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_lookup1" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_domain1" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_lookup0" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/forget_run
+DELETE FROM "kanon_scratch"."kanon_sql_scratch" WHERE "run_id" = 'run';
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."zip" AS VARCHAR2(4000)) AS "q0", "kanon_source"."born" AS "q1", COUNT(*) AS "row_count" FROM (
+SELECT * FROM clinic_visits
+) "kanon_source" GROUP BY CAST("kanon_source"."zip" AS VARCHAR2(4000)), "kanon_source"."born";
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN LENGTH(CAST("value" AS VARCHAR2(4000))) > 3 THEN SUBSTR(CAST("value" AS VARCHAR2(4000)), 1, 3) || RPAD('*', (LENGTH(CAST("value" AS VARCHAR2(4000))) - 3), '*') ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3", "l4", CAST(DENSE_RANK() OVER (ORDER BY "l4") AS INT) AS "c4", CAST(COUNT(*) OVER (PARTITION BY "l4") AS INT) AS "s4", '*' AS "l5" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (TO_CHAR("value", 'YYYY-MM-DD')) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") < 10 THEN '-0' ELSE '-' END || CAST(EXTRACT(MONTH FROM "value") AS VARCHAR2(4000))) END AS "l2", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") AS VARCHAR2(4000)) || CASE WHEN EXTRACT(MONTH FROM "value") <= 3 THEN '-Q1' WHEN EXTRACT(MONTH FROM "value") <= 6 THEN '-Q2' WHEN EXTRACT(MONTH FROM "value") <= 9 THEN '-Q3' ELSE '-Q4' END) END AS "l3", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) AS VARCHAR2(4000)) || '-' || CAST(EXTRACT(YEAR FROM "value") - MOD(((MOD(EXTRACT(YEAR FROM "value"), 10)) + 10), 10) + 9 AS VARCHAR2(4000))) END AS "l4" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- hierarchy/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l2" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l2" IS NULL GROUP BY "l2" HAVING COUNT(DISTINCT "l3") > 1) "split" UNION ALL SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l3" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l3" IS NULL GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) "split";
+
+-- hierarchy/coverage
+SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "lookup0"."c1" AS "c0_1", "lookup0"."s1" AS "s0_1", "lookup1"."c0" AS "c1_0", "lookup1"."s0" AS "s1_0", "lookup1"."c1" AS "c1_1", "lookup1"."s1" AS "s1_1", "lookup1"."c2" AS "c1_2", "lookup1"."s2" AS "s1_2", "lookup1"."c3" AS "c1_3", "lookup1"."s3" AS "s1_3", "lookup1"."c4" AS "c1_4", "lookup1"."s4" AS "s1_4", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL GROUP BY "q0", "q1") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
+
+-- frequency/marginals
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "labels" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_1") "labels" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_0") "labels" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_1") "labels" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_2") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_2") "labels" UNION ALL SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_3") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_3") "labels" UNION ALL SELECT 1 AS "attribute", 4 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_4") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_4") "labels";
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN "satisfied" = 1 THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN "satisfied" = 1 THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_0") ELSE 0 END) AS "suppressed_log_0", SUM(CASE WHEN NOT ("satisfied" = 1) THEN "class_rows" * LN("sharing_1") ELSE 0 END) AS "suppressed_log_1" FROM (SELECT "flagged".*, SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "k0") AS "sharing_0", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) OVER (PARTITION BY "k1") AS "sharing_1" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "c0_0" AS "k0", "c1_0" AS "k1", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0", "c1_0") "classes") "flagged") "classes";
+
+-- release/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "zip", "lookup1"."l0" AS "born", "kanon_source"."dx" AS "dx" FROM (
+SELECT * FROM clinic_visits
+) "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."zip" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."zip" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("kanon_source"."born" = "lookup1"."value" OR ("kanon_source"."born" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" AND "lookup1"."c0" = "suppressed"."k1" WHERE "suppressed"."class_rows" IS NULL AND NOT CAST("kanon_source"."zip" AS VARCHAR2(4000)) IS NULL AND NOT "kanon_source"."born" IS NULL ORDER BY DBMS_RANDOM.VALUE();
+
+-- release/labels
+SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."zip" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."zip" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup0") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL UNION ALL SELECT 1 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."born" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."born" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup1") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL;
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM (SELECT CAST("checked"."zip" AS VARCHAR2(4000)) AS "q0", CAST("checked"."born" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'c73f1c5f58385d96f530258e723aa3265f7d17c8da20285f22677b51b4cbbe2b', '{"published_at": "(the time)"}');
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."age" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."age" AS VARCHAR2(4000));
+
+-- frequency/totals
+SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL) AS "null_rows", NULL AS "persons", NULL AS "most_vectors" FROM DUAL;
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN (CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) = FLOOR((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) AND ABS((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20)) < 1e18 THEN CAST(CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS INT) AS VARCHAR2(4000)) ELSE CAST((CAST(((FLOOR("value" / 10)) - MOD((FLOOR("value" / 10)), (2))) / (2) AS INT) * 20) AS VARCHAR2(4000)) END) END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST((CASE WHEN "value" < 40 THEN 'young' END) AS VARCHAR2(4000))) END AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- hierarchy/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
+
+-- hierarchy/coverage
+SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "lookup0"."c1" AS "c0_1", "lookup0"."s1" AS "s0_1", "lookup0"."c2" AS "c0_2", "lookup0"."s2" AS "s0_2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
+
+-- frequency/marginals
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "labels" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_1") "labels" UNION ALL SELECT 0 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_2") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_2") "labels";
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM(CASE WHEN ("class_size" >= 3) THEN CAST("class_rows" AS DOUBLE PRECISION) ELSE 0 END) AS "kept_vectors", SUM(CAST("class_rows" AS DOUBLE PRECISION)) AS "vectors" FROM (SELECT SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "classes";
+
+-- evaluate/suppressed
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM (SELECT "k0", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "c0_0" AS "k0", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "classes") "flagged" WHERE "satisfied" = 0;
+
+-- release/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "lookup0"."l0" AS "age", "kanon_source"."dx" AS "dx" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."age" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."age" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL ORDER BY DBMS_RANDOM.VALUE();
+
+-- release/labels
+SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."age" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup0") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL;
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "q0" AS "k0", SUM("row_count") AS "class_rows", SUM("row_count") AS "class_size" FROM (SELECT CAST("checked"."age" AS VARCHAR2(4000)) AS "q0", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked") "frequency" GROUP BY "q0") "classes") "flagged";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '1e05186b1f0b5a842b45bb6dd58efe3da453331037f0fd820cae322792152735', '{"published_at": "(the time)"}');
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000));
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- hierarchy/coverage
+SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_sensitive0"]', '(the time)');
+
+-- frequency/sensitive
+CREATE TABLE "kanon_scratch"."kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INT) END AS "code", CAST("reference_count" AS DOUBLE PRECISION) / CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION) AS "reference_share" FROM (SELECT "v0" AS "value", SUM("row_count") AS "reference_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v0") "value_counts";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_values0"]', '(the time)');
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "v0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
+
+-- frequency/marginals
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "labels";
+
+-- evaluate/size
+SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_values0") AS "row_count" FROM DUAL;
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM(CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN "class_rows" * "class_rows" ELSE 0 END) AS "kept_squares", SUM("class_rows" * "class_rows") AS "squares" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "c0_0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "c0_0", "value_code") "counted") "ranked" GROUP BY "k0") "classes";
+
+-- evaluate/suppressed
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM (SELECT "k0", "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "c0_0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "c0_0", "value_code") "counted") "ranked" GROUP BY "k0") "classes") "flagged" WHERE "satisfied" = 0;
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_staged"]', '(the time)');
+
+-- release/write
+CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN '*' ELSE "lookup0"."l0" END AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN 1 ELSE 0 END AS "kanon_masked" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0";
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "k0", "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "classes") "flagged";
+
+-- release/copy
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "sex", "dx" FROM "kanon_scratch"."kanon_run_staged" "staged" ORDER BY DBMS_RANDOM.VALUE();
+
+-- release/count
+SELECT COUNT(*) AS "row_count", SUM("kanon_masked") AS "masked_rows" FROM "kanon_scratch"."kanon_run_staged" "counted";
+
+-- release/labels
+SELECT 0 AS "attribute", COALESCE(SUM("written"."row_count"), 0) AS "foreign_rows" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "label", COUNT(*) AS "row_count" FROM "clinic"."kanon_run_release" "checked" GROUP BY CAST("checked"."sex" AS VARCHAR2(4000))) "written" LEFT JOIN (SELECT DISTINCT "l0" AS "label", 1 AS "known" FROM "kanon_scratch"."kanon_run_lookup0") "labels" ON ("written"."label" = "labels"."label" OR ("written"."label" IS NULL AND "labels"."label" IS NULL)) WHERE "labels"."known" IS NULL AND ("written"."label" IS NULL OR "written"."label" <> '*');
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 6.93147179559945315e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MAX("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00 THEN 0 ELSE "class_rows" END) AS "violating_rows3", MAX("m4") AS "worst4", SUM(CASE WHEN "m4" IS NULL THEN 1 ELSE 0 END) AS "unbounded4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes4", SUM(CASE WHEN NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows4" FROM (SELECT "k0", "class_rows", "class_size", "m1", "m2", "m3", "m4", CASE WHEN ("class_size" >= 3) AND ("m1" >= 2) AND ("m2" >= 6.93147179559945315e-01) AND (NOT "m3" IS NULL AND "m3" < 3.00000000000000000e+00) AND (NOT "m4" IS NULL AND "m4" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", COUNT(CASE WHEN "value_count" > 0 THEN "value_code" END) AS "m1", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" ELSE 0 END) > 0 THEN LN(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END)) - SUM(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" * LN("value_count") ELSE 0 END) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL THEN "value_count" END) AS DOUBLE PRECISION) ELSE 0 END AS "m2", CASE WHEN SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) > 0 THEN CAST(MAX(CASE WHEN "value_position" = 1 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) / CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" >= 2 THEN "value_count" ELSE 0 END) AS DOUBLE PRECISION) ELSE NULL END AS "m3", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m4" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total", ROW_NUMBER() OVER (PARTITION BY "k0" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "value_count" DESC NULLS LAST) AS "value_position" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", 1 AS "row_count" FROM "clinic"."kanon_run_release" "checked" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "classes") "flagged";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '2c585bad016cd2ba043dda3e4739d761abf44eadbb96e266907c617e7f8f8950', '{"published_at": "(the time)"}');
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_staged" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_values0" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_sensitive0" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "v0", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST("kanon_source"."person" AS VARCHAR2(4000));
+
+-- frequency/totals
+SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL) AS "null_rows", (SELECT COUNT(DISTINCT "unit") FROM "kanon_scratch"."kanon_run_raw") AS "persons", (SELECT MAX("vectors") FROM (SELECT "unit", COUNT(*) AS "vectors" FROM (SELECT DISTINCT "unit", "q0" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "unit" IS NULL) "person_vectors" GROUP BY "unit") "vectors_per_person") AS "most_vectors" FROM DUAL;
+
+-- frequency/sensitive
+CREATE TABLE "kanon_scratch"."kanon_run_sensitive0" AS SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE CAST(ROW_NUMBER() OVER (ORDER BY "value") AS INT) END AS "code", CAST("reference_count" AS DOUBLE PRECISION) / CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION) AS "reference_share" FROM (SELECT "v0" AS "value", COUNT(DISTINCT "unit") AS "reference_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "v0") "value_counts";
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "v0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
+
+-- evaluate/node
+SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 0 ELSE "class_rows" END) AS "suppressed", SUM(CASE WHEN ("class_size" >= 3) THEN 0 ELSE "class_rows" END) AS "suppressed_monotone", 0 AS "padding_0" FROM (SELECT "base"."k0", "base"."class_rows", "base"."class_size", "values0"."m1" FROM (SELECT "c0_0" AS "k0", SUM("row_count") AS "class_rows", SUM("person_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "c0_0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "c0_0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes";
+
+-- evaluate/suppressed
+CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM (SELECT "k0", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0", "base"."class_rows", "base"."class_size", "values0"."m1" FROM (SELECT "c0_0" AS "k0", SUM("row_count") AS "class_rows", SUM("person_count") AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "c0_0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "c0_0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged" WHERE "satisfied" = 0;
+
+-- release/write
+CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN '*' ELSE "lookup0"."l0" END AS "sex", "kanon_source"."dx" AS "dx", CASE WHEN NOT "suppressed"."class_rows" IS NULL THEN 1 ELSE 0 END AS "kanon_masked", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "kanon_unit" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0";
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows1" FROM (SELECT "k0", "class_rows", "class_size", "m1", CASE WHEN ("class_size" >= 3) AND (NOT "m1" IS NULL AND "m1" <= 7.00000000999999927e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0", "base"."class_rows", "base"."class_size", "values0"."m1" FROM (SELECT "q0" AS "k0", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."kanon_unit" AS VARCHAR2(4000)) AS "unit", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked") "frequency" GROUP BY "q0") "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0") AS "class_total" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", CAST("checked"."kanon_unit" AS VARCHAR2(4000)) AS "unit", 1 AS "row_count" FROM "kanon_scratch"."kanon_run_staged" "checked" LEFT JOIN (SELECT "value" AS "reference_value", "reference_share" FROM "kanon_scratch"."kanon_run_sensitive0") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged";
+
+-- release/count
+SELECT COUNT(*) AS "row_count", SUM("kanon_masked") AS "masked_rows", COUNT(DISTINCT CASE WHEN "kanon_masked" = 0 THEN "kanon_unit" END) AS "persons" FROM "kanon_scratch"."kanon_run_staged" "counted";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '7ecf35489e5f9a118c0405f19b166e0aba1db104913a5c081357f6ec7d62a9a3', '{"published_at": "(the time)"}');
+
+-- frequency/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT "kanon_source"."weight" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "v0", "kanon_source"."person" AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY "kanon_source"."weight", CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000)), "kanon_source"."person";
+
+-- frequency/totals
+SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "row_count", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw" WHERE "q0" IS NULL OR "q1" IS NULL) AS "null_rows", (SELECT COUNT(DISTINCT "unit") FROM "kanon_scratch"."kanon_run_raw") AS "persons", (SELECT MAX("vectors") FROM (SELECT "unit", COUNT(*) AS "vectors" FROM (SELECT DISTINCT "unit", "q0", "q1" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "unit" IS NULL) "person_vectors" GROUP BY "unit") "vectors_per_person") AS "most_vectors" FROM DUAL;
+
+-- hierarchy/lookup_rules
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN "value" = FLOOR("value") AND ABS("value") < 1e18 THEN CAST(CAST("value" AS INT) AS VARCHAR2(4000)) ELSE CAST("value" AS VARCHAR2(4000)) END) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE (CASE WHEN (FLOOR("value")) = FLOOR((FLOOR("value"))) AND ABS((FLOOR("value"))) < 1e18 THEN CAST(CAST((FLOOR("value")) AS INT) AS VARCHAR2(4000)) ELSE CAST((FLOOR("value")) AS VARCHAR2(4000)) END) END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
+
+-- hierarchy/copy
+CREATE TABLE "kanon_scratch"."kanon_run_domain1" AS SELECT CAST("person" AS VARCHAR2(4000)) AS "l0", CAST("age" AS VARCHAR2(4000)) AS "l1", CAST("sex" AS VARCHAR2(4000)) AS "l2", CAST("weight" AS VARCHAR2(4000)) AS "l3", CAST("dx" AS VARCHAR2(4000)) AS "l4" FROM "clinic"."sexes";
+
+-- hierarchy/domain_summary
+SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_domain1") AS "row_count", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_domain1" WHERE "l0" IS NULL OR "l1" IS NULL OR "l2" IS NULL OR "l3" IS NULL OR "l4" IS NULL) AS "missing_labels", (SELECT COUNT(*) FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" GROUP BY "l0" HAVING COUNT(*) > 1) "repeated") AS "repeated_values", (SELECT COUNT(DISTINCT "l4") FROM "kanon_scratch"."kanon_run_domain1") AS "top_labels", (SELECT MIN("l4") FROM "kanon_scratch"."kanon_run_domain1") AS "top_label" FROM DUAL;
+
+-- hierarchy/lookup_rows
+CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", "labelled"."l3", COALESCE("labelled"."c3", 0) AS "c3", COALESCE("labelled"."s3", 1) AS "s3", '*' AS "l4" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", "l3", CAST(DENSE_RANK() OVER (ORDER BY "l3") AS INT) AS "c3", CAST(COUNT(*) OVER (PARTITION BY "l3") AS INT) AS "s3" FROM "kanon_scratch"."kanon_run_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
+
+-- hierarchy/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l2" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l2" IS NULL GROUP BY "l2" HAVING COUNT(DISTINCT "l3") > 1) "split";
+
+-- hierarchy/coverage
+SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "lookup0"."c1" AS "c0_1", "lookup0"."s1" AS "s0_1", "lookup1"."c0" AS "c1_0", "lookup1"."s0" AS "s1_0", "lookup1"."c1" AS "c1_1", "lookup1"."s1" AS "s1_1", "lookup1"."c2" AS "c1_2", "lookup1"."s2" AS "s1_2", "lookup1"."c3" AS "c1_3", "lookup1"."s3" AS "s1_3", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1", "v0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
+
+-- frequency/encode
+CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."s0" AS "s0_0", "lookup0"."c1" AS "c0_1", "lookup0"."s1" AS "s0_1", "lookup1"."c0" AS "c1_0", "lookup1"."s0" AS "s1_0", "lookup1"."c1" AS "c1_1", "lookup1"."s1" AS "s1_1", "lookup1"."c2" AS "c1_2", "lookup1"."s2" AS "s1_2", "lookup1"."c3" AS "c1_3", "lookup1"."s3" AS "s1_3", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
+
+-- frequency/marginals
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_0") "labels" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s0_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_1") "labels" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_0") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_0") "labels" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_1") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_1") "labels" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_2") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_2") "labels" UNION ALL SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "labels", SUM("label_rows" * "label_size") AS "covered", SUM(CAST("label_rows" AS DOUBLE PRECISION) * LN("label_rows")) AS "row_log" FROM (SELECT SUM("row_count") AS "label_rows", MIN("s1_3") AS "label_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c1_3") "labels";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_rollup0"]', '(the time)');
+
+-- evaluate/rollup
+CREATE TABLE "kanon_scratch"."kanon_run_rollup0" AS SELECT "c0_1" AS "c0_1", MIN("s0_1") AS "s0_1", "c1_1" AS "c1_1", MIN("s1_1") AS "s1_1", MIN("c1_2") AS "c1_2", MIN("s1_2") AS "s1_2", MIN("c1_3") AS "c1_3", MIN("s1_3") AS "s1_3", SUM("person_count") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "c0_1", "c1_1";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_rollup1"]', '(the time)');
+
+-- evaluate/rollup
+CREATE TABLE "kanon_scratch"."kanon_run_rollup1" AS SELECT "c0_1" AS "c0_1", MIN("s0_1") AS "s0_1", "c1_1" AS "c1_1", MIN("s1_1") AS "s1_1", MIN("c1_2") AS "c1_2", MIN("s1_2") AS "s1_2", MIN("c1_3") AS "c1_3", MIN("s1_3") AS "s1_3", "value_code", MIN("reference_share") AS "reference_share", SUM("person_count") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_values0" GROUP BY "c0_1", "c1_1", "value_code";
+
+-- manifest/find
+SELECT COUNT(*) AS "published" FROM "clinic"."kanon_sql_manifest" WHERE "release_name" = 'visits_release';
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '58dfe4553ae2390cc2fe66d4804029bd78669a73ffaf0db36df881dd3c62a95a', TO_CLOB('{"long": "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') || TO_CLOB('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx') || TO_CLOB('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "published_at": "(the time)"}'));
+
+-- scratch/record
+INSERT INTO "clinic"."kanon_sql_scratch" VALUES ('run', '["clinic", "kanon_run_old"]', '(the time)');
+
+-- release/replace
+ALTER TABLE "clinic"."visits_release" RENAME TO "kanon_run_old";
+
+-- release/replace
+ALTER TABLE "clinic"."kanon_run_release" RENAME TO "visits_release";
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "clinic"."kanon_run_old" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/forget
+DELETE FROM "clinic"."kanon_sql_scratch" WHERE "object_name" = '["clinic", "kanon_run_old"]';
+
+-- manifest/withdraw
+DELETE FROM "clinic"."kanon_sql_manifest" WHERE "run_id" = 'run';
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "q0" AS "k0", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" "checked" WHERE "checked"."kanon_masked" = 0) "frequency" GROUP BY "q0") "classes") "flagged";
+
+-- profile/persons
+SELECT COUNT(*) AS "persons", SUM(CASE WHEN "distinct_values0" > 1 THEN 1 ELSE 0 END) AS "varying0" FROM (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "kanon_unit", COUNT(DISTINCT CAST("kanon_source"."dx" AS VARCHAR2(4000))) AS "distinct_values0" FROM "clinic"."visits" "kanon_source" WHERE NOT CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000))) "persons";
+
+-- check/form_counts
+SELECT "checked"."sex" AS "form", COUNT(*) AS "row_count" FROM "clinic"."visits" "checked" WHERE NOT "checked"."sex" IS NULL GROUP BY "checked"."sex" ORDER BY "form";
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_rollup1" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_rollup0" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "k1", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0", "base"."k1", "base"."class_rows", "base"."class_size", "values0"."m0" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked" LEFT JOIN (SELECT "value" AS "reference_value", CAST("held" AS DOUBLE PRECISION) / CAST(SUM("held") OVER () AS DOUBLE PRECISION) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(DISTINCT "original"."person") AS "held" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counted") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged";
+
+-- evaluate/achieved
+SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "k1", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" "checked" LEFT JOIN (SELECT "value" AS "reference_value", CAST("held" AS DOUBLE PRECISION) / CAST(SUM("held") OVER () AS DOUBLE PRECISION) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "held" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counted") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "classes") "flagged";
+
+-- profile/columns
+SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COUNT(DISTINCT "kanon_source"."person") AS "distinct_values0", MIN(LENGTH(CAST("kanon_source"."person" AS VARCHAR2(4000)))) AS "shortest0", MAX(LENGTH(CAST("kanon_source"."person" AS VARCHAR2(4000)))) AS "longest0", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."person" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits0", CASE WHEN MAX(CAST("kanon_source"."person" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."person" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."person" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."person" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds0", COUNT("kanon_source"."age") AS "filled1", COUNT(DISTINCT "kanon_source"."age") AS "distinct_values1", CASE WHEN MAX(CAST("kanon_source"."age" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."age" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."age" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."age" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds1", COUNT(CAST("kanon_source"."sex" AS VARCHAR2(4000))) AS "filled2", COUNT(DISTINCT CAST("kanon_source"."sex" AS VARCHAR2(4000))) AS "distinct_values2", MIN(LENGTH(CAST("kanon_source"."sex" AS VARCHAR2(4000)))) AS "shortest2", MAX(LENGTH(CAST("kanon_source"."sex" AS VARCHAR2(4000)))) AS "longest2", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits2", COUNT("kanon_source"."weight") AS "filled3", COUNT(DISTINCT "kanon_source"."weight") AS "distinct_values3", CASE WHEN MAX(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."weight" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds3", COUNT(CAST("kanon_source"."dx" AS VARCHAR2(4000))) AS "filled4", COUNT(DISTINCT CAST("kanon_source"."dx" AS VARCHAR2(4000))) AS "distinct_values4", MIN(LENGTH(CAST("kanon_source"."dx" AS VARCHAR2(4000)))) AS "shortest4", MAX(LENGTH(CAST("kanon_source"."dx" AS VARCHAR2(4000)))) AS "longest4", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."dx" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits4" FROM "clinic"."visits" "kanon_source";
+
+-- scratch/probe_text
+SELECT COUNT(*) AS "different" FROM (SELECT "probe" FROM (SELECT 'a' AS "probe" FROM DUAL UNION ALL SELECT 'A' AS "probe" FROM DUAL UNION ALL SELECT 'a ' AS "probe" FROM DUAL UNION ALL SELECT 'á' AS "probe" FROM DUAL) "texts" GROUP BY "probe") "probes";
+
+-- scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_probe"]', '(the time)');
+
+-- scratch/probe_create
+CREATE TABLE "kanon_scratch"."kanon_run_probe" AS SELECT 1 AS "probe" FROM DUAL;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_probe" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/probe_create
+CREATE TABLE "kanon_run_doctor" AS SELECT 1 AS "probe" FROM DUAL;
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_run_doctor" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/recorded
+SELECT "run_id", "object_name", "created_at" FROM "kanon_sql_scratch" ORDER BY "created_at", "object_name";
+
+-- scratch/drop
+BEGIN
+  EXECUTE IMMEDIATE 'DROP TABLE "kanon_00_release" PURGE';
+EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
+END;
+
+-- scratch/forget
+DELETE FROM "kanon_sql_scratch" WHERE "object_name" = '["kanon_00_release"]';
