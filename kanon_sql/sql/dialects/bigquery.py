@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import is_text, quote_names, text_columns
 
@@ -31,10 +32,17 @@ class BigQuery(Dialect):
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Exact decimals, joins on NULL that can be hashed, text columns without a collation."""
+        for name in tree.find_all(exp.Identifier):
+            _refuse_escapes(name.name)
         tree = replaced(quote_names(tree), (exp.NullSafeEQ, exp.NullSafeNEQ), _by_json)
         tree = replaced(tree, exp.Cast, _decimal_text)
         tree = replaced(tree, exp.Literal, _decimal_literal)
         return text_columns(tree, exp.Literal.string(""))
+
+    def quote(self, name: str) -> str:
+        """A quoted name."""
+        _refuse_escapes(name)
+        return super().quote(name)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """The dataset's default collation must not reach the table."""
@@ -43,6 +51,12 @@ class BigQuery(Dialect):
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """One statement; a copy reads nothing, and the scratch table is dropped afterwards."""
         return [f"CREATE OR REPLACE TABLE {self.relation(release)} COPY {self.relation(table)}"]
+
+
+def _refuse_escapes(name: str) -> None:
+    """BigQuery allows neither in a name, and not every sqlglot escapes them."""
+    if "\\" in name or "`" in name:
+        raise UnsupportedError("bigquery: a name holds a backslash or a backtick, which BigQuery does not allow")
 
 
 def _by_json(node: exp.Expr) -> exp.Expr:
