@@ -62,8 +62,8 @@ def connect(
 
     Args:
         database: a DuckDB file, ``:memory:``, a URL such as ``postgresql://user@host/db``, an
-            open DuckDB connection, a SQLAlchemy engine or connection. What is given open is
-            used as it is and never closed.
+            open DuckDB connection, a SQLAlchemy engine or connection, a clickhouse-connect
+            client. What is given open is used as it is and never closed.
         read_only: open it without the right to write; enough for ``plan`` and ``check``.
         threads: DuckDB's threads.
         memory_limit: DuckDB's memory limit, such as ``4GB``.
