@@ -202,5 +202,6 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
                 kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
-    rare = {"check/blank_ends", "evaluate/rollup", "manifest/withdraw", "scratch/forget_run"}
+    rare = {"check/blank_ends", "check/forms", "check/form_counts"}
+    rare |= {"evaluate/rollup", "manifest/withdraw", "scratch/forget_run"}
     assert set(template_names()) - used <= rare
