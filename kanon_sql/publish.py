@@ -2,8 +2,8 @@
 
 Until the last step nothing stands under the release's name but what stood there before.
 Where DDL can be rolled back, dropping, renaming and the manifest are one transaction. Where
-it cannot, the manifest goes first and the tables are exchanged as atomically as the engine
-can; an unverified or partial table never has the release's name.
+it cannot, the tables are exchanged as atomically as the engine can; an unverified or partial
+table never has the release's name.
 """
 
 from __future__ import annotations
@@ -81,38 +81,76 @@ def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mappin
         with workspace.engine.transaction():
             workspace.execute("manifest/create", table=table)
             workspace.execute("scratch/drop", target=Relation(spec.release))
-            _rename(workspace, written, spec.release)
+            _rename(workspace, written.table.parts, spec.release[-1])
             _record(workspace, spec, manifest)
         return
     workspace.execute("manifest/create", table=table)
-    _record(workspace, spec, manifest)
+    if workspace.engine.exists(spec.release) is None:
+        _publish_first(workspace, spec, written, manifest)
+    else:
+        _publish_again(workspace, spec, written, manifest)
+
+
+def _publish_first(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
+    """The name first: a manifest row without a release would call ours whatever is put there later."""
+    assert spec.release is not None
+    _rename(workspace, written.table.parts, spec.release[-1])
     try:
-        _exchange(workspace, written, spec.release)
-    except DatabaseError:
-        with suppress(DatabaseError):
-            workspace.execute("manifest/withdraw", table=table, run_id=workspace.run_id)
+        _record(workspace, spec, manifest)
+    except BaseException:
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            workspace.execute("scratch/drop", target=Relation(spec.release))
         raise
 
 
-def _exchange(workspace: Workspace, written: Written, release: tuple[str, ...]) -> None:
-    """Where DDL cannot be rolled back: as few steps as the engine knows."""
-    if workspace.engine.exists(release) is None:
-        _rename(workspace, written, release)
-        return
-    aside = beside(release, f"kanon_{workspace.run_id}_old")
-    record = beside(release, SCRATCH_TABLE)
-    name = json.dumps(aside.parts)
-    workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
-    for sql in workspace.compiler.dialect.replace(written.table.parts, release, aside.parts):
-        workspace.run(Statement("release/replace", sql, quoted=workspace.compiler.dialect.quoted))
+def _publish_again(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
+    """The manifest first, so that a release never stands without one."""
+    assert spec.release is not None
+    _record(workspace, spec, manifest)
+    try:
+        aside = _exchange(workspace, written, spec.release)
+    except BaseException:
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            table = beside(spec.release, MANIFEST_TABLE)
+            workspace.execute("manifest/withdraw", table=table, run_id=workspace.run_id)
+        raise
     workspace.execute("scratch/drop", target=aside)
-    workspace.execute("scratch/forget", table=record, object_name=name)
+    _forget(workspace, aside)
 
 
-def _rename(workspace: Workspace, written: Written, release: tuple[str, ...]) -> None:
+def _exchange(workspace: Workspace, written: Written, release: tuple[str, ...]) -> Relation:
+    """As few steps as the engine knows. Returns where the old release was left."""
+    aside = beside(release, f"kanon_{workspace.run_id}_old")
+    record, name = beside(release, SCRATCH_TABLE), json.dumps(aside.parts)
+    workspace.execute("scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now())
     dialect = workspace.compiler.dialect
-    sql = dialect.rename(written.table.parts, release[-1])
-    workspace.run(Statement("release/rename", sql, quoted=dialect.quoted))
+    try:
+        for sql in dialect.replace(written.table.parts, release, aside.parts):
+            workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
+    except BaseException:
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            _put_back(workspace, aside, release)
+        raise
+    return aside
+
+
+def _put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) -> None:
+    """The old release under its name again, if the new one did not get there."""
+    engine = workspace.engine
+    if engine.exists(release) is None and engine.exists(aside.parts) is not None:
+        _rename(workspace, aside.parts, release[-1])
+    if engine.exists(aside.parts) is None:
+        _forget(workspace, aside)
+
+
+def _forget(workspace: Workspace, aside: Relation) -> None:
+    record = beside(aside.parts, SCRATCH_TABLE)
+    workspace.execute("scratch/forget", table=record, object_name=json.dumps(aside.parts))
+
+
+def _rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:
+    dialect = workspace.compiler.dialect
+    workspace.run(Statement("release/rename", dialect.rename(table, name), quoted=dialect.quoted))
 
 
 def _record(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> None:

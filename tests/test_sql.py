@@ -145,7 +145,14 @@ def test_a_users_expression_is_one_scalar_over_x(text: str) -> None:
 
 
 def test_a_users_expression_reads_the_lookups_value() -> None:
-    assert str(level_expression("floor(X / 10) * 10", "here")) == "CAST(FLOOR(value / 10) * 10 AS VARCHAR)"
+    assert str(level_expression("substring(X, 1, 2)", "here")) == "CAST((SUBSTRING(value, 1, 2)) AS VARCHAR)"
+    number = str(level_expression("floor(X / 10) * 10", "here"))
+    whole, otherwise = (
+        "CAST(CAST((FLOOR(value / 10) * 10) AS BIGINT) AS VARCHAR)",
+        "CAST((FLOOR(value / 10) * 10) AS VARCHAR)",
+    )
+    assert number.startswith("CASE WHEN (FLOOR(value / 10) * 10) = FLOOR((FLOOR(value / 10) * 10))")
+    assert number.endswith(f"THEN {whole} ELSE {otherwise} END")
 
 
 def test_redaction_leaves_names_and_no_literal() -> None:

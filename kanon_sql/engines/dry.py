@@ -18,6 +18,7 @@ from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scrat
 from kanon_sql.engines.clickhouse import ClickHouseEngine
 from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.query import single_query
@@ -138,7 +139,7 @@ def _engine(dialect: str) -> type[Backend | SessionEngine]:
     """The engine of a dialect; MySQL and MariaDB share one."""
     engines: dict[str, type[Backend | SessionEngine]] = {**BACKENDS}
     engines |= {item.dialect.name: item for item in BACKENDS.values()}
-    engines |= {"duckdb": DuckDBEngine, "clickhouse": ClickHouseEngine}
+    engines |= {"duckdb": DuckDBEngine, "clickhouse": ClickHouseEngine, "spark": SparkEngine}
     return engines[dialect]
 
 

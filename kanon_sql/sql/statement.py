@@ -134,7 +134,8 @@ class Compiler:
         return self._quoted[name]
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> Shape:
-        return _compiled(name, render(name, **context), self.dialect, self._temporary)
+        text = render(name, deletes=self.dialect.deletes, **context)
+        return _compiled(name, text, self.dialect, self._temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         values = {**self._fills, **fills}

@@ -102,11 +102,11 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -955 THEN RAISE; END IF;
 END;
 
--- manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'deee77c2ec0833b7e785137abb2076648d6e37379e3b44504157ae0f47c00dcc', '{"published_at": "(the time)"}');
-
 -- release/rename
 ALTER TABLE "clinic"."kanon_run_release" RENAME TO "visits_release";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'deee77c2ec0833b7e785137abb2076648d6e37379e3b44504157ae0f47c00dcc', '{"published_at": "(the time)"}');
 
 -- scratch/drop
 BEGIN
@@ -443,7 +443,7 @@ SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_row
 SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COUNT(DISTINCT "kanon_source"."person") AS "distinct_values0", MIN(LENGTH(CAST("kanon_source"."person" AS VARCHAR2(4000)))) AS "shortest0", MAX(LENGTH(CAST("kanon_source"."person" AS VARCHAR2(4000)))) AS "longest0", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."person" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits0", CASE WHEN MAX(CAST("kanon_source"."person" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."person" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."person" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."person" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds0", COUNT("kanon_source"."age") AS "filled1", COUNT(DISTINCT "kanon_source"."age") AS "distinct_values1", CASE WHEN MAX(CAST("kanon_source"."age" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."age" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."age" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."age" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds1", COUNT(CAST("kanon_source"."sex" AS VARCHAR2(4000))) AS "filled2", COUNT(DISTINCT CAST("kanon_source"."sex" AS VARCHAR2(4000))) AS "distinct_values2", MIN(LENGTH(CAST("kanon_source"."sex" AS VARCHAR2(4000)))) AS "shortest2", MAX(LENGTH(CAST("kanon_source"."sex" AS VARCHAR2(4000)))) AS "longest2", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits2", COUNT("kanon_source"."weight") AS "filled3", COUNT(DISTINCT "kanon_source"."weight") AS "distinct_values3", CASE WHEN MAX(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) > MIN(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) THEN FLOOR(3 * LN(MAX(CAST("kanon_source"."weight" AS DOUBLE PRECISION)) - MIN(CAST("kanon_source"."weight" AS DOUBLE PRECISION))) / LN(10)) END AS "thirds3", COUNT(CAST("kanon_source"."dx" AS VARCHAR2(4000))) AS "filled4", COUNT(DISTINCT CAST("kanon_source"."dx" AS VARCHAR2(4000))) AS "distinct_values4", MIN(LENGTH(CAST("kanon_source"."dx" AS VARCHAR2(4000)))) AS "shortest4", MAX(LENGTH(CAST("kanon_source"."dx" AS VARCHAR2(4000)))) AS "longest4", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."dx" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits4" FROM "clinic"."visits" "kanon_source";
 
 -- scratch/probe_text
-SELECT COUNT(*) AS "different" FROM (SELECT "probe" FROM (SELECT 'a' AS "probe" FROM DUAL UNION ALL SELECT 'A' AS "probe" FROM DUAL UNION ALL SELECT 'a ' AS "probe" FROM DUAL UNION ALL SELECT 'á' AS "probe" FROM DUAL) "texts" GROUP BY "probe") "probes";
+SELECT COUNT(*) AS "different" FROM (SELECT "probe" FROM (SELECT CAST("probe" AS VARCHAR2(4000)) AS "probe" FROM (SELECT 'a' AS "probe" FROM DUAL UNION ALL SELECT 'A' AS "probe" FROM DUAL UNION ALL SELECT 'a ' AS "probe" FROM DUAL UNION ALL SELECT 'á' AS "probe" FROM DUAL) "texts") "exact_texts" GROUP BY "probe") "probes";
 
 -- scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_probe"]', '(the time)');

@@ -88,11 +88,11 @@ SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_row
 -- manifest/create
 CREATE TABLE IF NOT EXISTS "clinic"."kanon_sql_manifest" ("release_name" VARCHAR, "run_id" VARCHAR, "published_at" VARCHAR, "spec_hash" VARCHAR, "manifest" VARCHAR);
 
--- manifest/insert
-INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'deee77c2ec0833b7e785137abb2076648d6e37379e3b44504157ae0f47c00dcc', '{"published_at": "(the time)"}');
-
 -- release/rename
 ALTER TABLE "clinic"."kanon_run_release" RENAME TO "clinic"."visits_release";
+
+-- manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'deee77c2ec0833b7e785137abb2076648d6e37379e3b44504157ae0f47c00dcc', '{"published_at": "(the time)"}');
 
 -- scratch/drop
 DROP TABLE IF EXISTS "clinic"."kanon_run_release";
@@ -393,7 +393,7 @@ SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_row
 SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COUNT(DISTINCT "kanon_source"."person") AS "distinct_values0", MIN(LENGTH(CAST("kanon_source"."person" AS VARCHAR))) AS "shortest0", MAX(LENGTH(CAST("kanon_source"."person" AS VARCHAR))) AS "longest0", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."person" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits0", CASE WHEN MAX(CAST("kanon_source"."person" AS DOUBLE)) > MIN(CAST("kanon_source"."person" AS DOUBLE)) THEN FLOOR(CAST(3 * LN(MAX(CAST("kanon_source"."person" AS DOUBLE)) - MIN(CAST("kanon_source"."person" AS DOUBLE))) AS DOUBLE) / LN(10)) END AS "thirds0", COUNT("kanon_source"."age") AS "filled1", COUNT(DISTINCT "kanon_source"."age") AS "distinct_values1", CASE WHEN MAX(CAST("kanon_source"."age" AS DOUBLE)) > MIN(CAST("kanon_source"."age" AS DOUBLE)) THEN FLOOR(CAST(3 * LN(MAX(CAST("kanon_source"."age" AS DOUBLE)) - MIN(CAST("kanon_source"."age" AS DOUBLE))) AS DOUBLE) / LN(10)) END AS "thirds1", COUNT(CAST("kanon_source"."sex" AS VARCHAR)) AS "filled2", COUNT(DISTINCT CAST("kanon_source"."sex" AS VARCHAR)) AS "distinct_values2", MIN(LENGTH(CAST("kanon_source"."sex" AS VARCHAR))) AS "shortest2", MAX(LENGTH(CAST("kanon_source"."sex" AS VARCHAR))) AS "longest2", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits2", COUNT("kanon_source"."weight") AS "filled3", COUNT(DISTINCT "kanon_source"."weight") AS "distinct_values3", CASE WHEN MAX(CAST("kanon_source"."weight" AS DOUBLE)) > MIN(CAST("kanon_source"."weight" AS DOUBLE)) THEN FLOOR(CAST(3 * LN(MAX(CAST("kanon_source"."weight" AS DOUBLE)) - MIN(CAST("kanon_source"."weight" AS DOUBLE))) AS DOUBLE) / LN(10)) END AS "thirds3", COUNT(CAST("kanon_source"."dx" AS VARCHAR)) AS "filled4", COUNT(DISTINCT CAST("kanon_source"."dx" AS VARCHAR)) AS "distinct_values4", MIN(LENGTH(CAST("kanon_source"."dx" AS VARCHAR))) AS "shortest4", MAX(LENGTH(CAST("kanon_source"."dx" AS VARCHAR))) AS "longest4", SUM(CASE WHEN LENGTH(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."dx" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')) = 0 THEN 1 ELSE 0 END) AS "digits4" FROM "clinic"."visits" AS "kanon_source";
 
 -- scratch/probe_text
-SELECT COUNT(*) AS "different" FROM (SELECT "probe" FROM (SELECT 'a' AS "probe" UNION ALL SELECT 'A' AS "probe" UNION ALL SELECT 'a ' AS "probe" UNION ALL SELECT 'á' AS "probe") AS "texts" GROUP BY "probe") AS "probes";
+SELECT COUNT(*) AS "different" FROM (SELECT "probe" FROM (SELECT CAST("probe" AS VARCHAR) AS "probe" FROM (SELECT 'a' AS "probe" UNION ALL SELECT 'A' AS "probe" UNION ALL SELECT 'a ' AS "probe" UNION ALL SELECT 'á' AS "probe") AS "texts") AS "exact_texts" GROUP BY "probe") AS "probes";
 
 -- scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_probe"]', '(the time)');

@@ -14,6 +14,7 @@ from servers.clickhouse import ClickHouseSubject
 from servers.embedded import DuckDBSubject
 from servers.mariadb import MariaDBSubject
 from servers.postgres import PostgresSubject
+from servers.spark import SparkSubject
 from servers.sqlite import SQLiteSubject
 
 REQUIRED = set(filter(None, os.environ.get("KANON_REQUIRE_ENGINES", "").split(",")))
@@ -24,6 +25,7 @@ SUBJECTS: dict[str, type[Subject]] = {
     "sqlite": SQLiteSubject,
     "mariadb": MariaDBSubject,
     "clickhouse": ClickHouseSubject,
+    "spark": SparkSubject,
 }
 
 

@@ -13,6 +13,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.postgres import Postgres
 from kanon_sql.sql.dialects.redshift import Redshift
 from kanon_sql.sql.dialects.snowflake import Snowflake
+from kanon_sql.sql.dialects.spark import Spark
 from kanon_sql.sql.dialects.sqlite import SQLite
 from kanon_sql.sql.dialects.trino import Trino
 from kanon_sql.sql.dialects.tsql import TSQL
@@ -28,6 +29,7 @@ DIALECTS: dict[str, Dialect] = {
         MySQL(),
         SQLite(),
         ClickHouse(),
+        Spark(),
         Snowflake(),
         BigQuery(),
         Redshift(),

@@ -25,6 +25,7 @@ class Dialect:
         pads: comparing texts ignores blanks at their end, so that texts which end with one are refused.
         identifier_bytes: the longest name; None when there is no limit that matters.
         inserts: rows can be inserted into a scratch table of the session.
+        deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
     """
 
@@ -34,6 +35,7 @@ class Dialect:
     pads: ClassVar[bool] = False
     identifier_bytes: ClassVar[int | None] = None
     inserts: ClassVar[bool] = True
+    deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:

@@ -1,0 +1,398 @@
+"""Spark, through an open SparkSession (classic or Connect) or a URL.
+
+A scratch table is a temporary view over a local checkpoint: rows that are stored once, on the
+executors' disks and in their memory. ``CACHE TABLE`` is not enough, because a cached table is
+still its plan: an INSERT into the source by the same application, or the loss of an executor,
+makes Spark compute it again, from a source that may have changed between the search and the
+verification. A checkpoint that is lost is an error instead.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.session import SessionEngine
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql.statement import Statement
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SETTINGS", "SparkEngine", "connect_spark"]
+
+T = TypeVar("T")
+
+CAPABILITIES = Capabilities(
+    transactional_ddl=False, atomic_replace=False, temp_tables=True, files=False, folds_names=True
+)
+
+SETTINGS: Mapping[str, str] = {
+    "spark.sql.ansi.enabled": "true",  # an overflow is an error, not another number; a bad cast is not NULL
+    "spark.sql.variable.substitute": "false",  # ${...} stays what it is, in literals too
+    "spark.sql.parser.quotedRegexColumnNames": "false",  # `a.b` is a name, not a pattern
+    "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.limit.initialNumPartitions": "1000",  # a small answer in one job
+}
+"""In force while a verb runs, or a statement outside of one; afterwards the session has its own again."""
+
+ONE_PARTITION = 100_000
+"""Scratch tables with as many rows at most are kept in one partition."""
+
+_ATTEMPTS, _PAUSE = 300, 0.2
+"""How often a cancelled statement is asked to stop, and the seconds between."""
+
+_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+"""Where pyspark logs an error with its text and the Java stack, before anyone can catch it."""
+
+_ABOUT_NAMES = (
+    "TABLE_OR_VIEW_", "VIEW_", "SCHEMA_", "CATALOG_", "UNRESOLVED_COLUMN", "INVALID_SCHEMA_OR_RELATION_NAME",
+    "LOCATION_ALREADY_EXISTS", "INSUFFICIENT_PERMISSIONS", "PERMISSION_DENIED", "WRONG_COMMAND_FOR_OBJECT_TYPE",
+    "REQUIRES_SINGLE_PART_NAMESPACE", "UNSUPPORTED_FEATURE.TABLE_OPERATION", "FORBIDDEN_OPERATION",
+)  # fmt: skip
+"""Errors whose first line names tables, columns or rights, and no value."""
+
+_NOT_THERE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND", "NO_SUCH_NAMESPACE")
+
+_CANCELLED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "SPARK_CONNECT_OPERATION_CANCELED")
+
+
+def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None = None) -> SparkEngine:
+    """Open a SparkSession of kanon_sql's own.
+
+    Args:
+        url: ``sc://host:port`` for Spark Connect, ``spark://host:port`` for a standalone cluster's master.
+        read_only: refuse to write anything but scratch views.
+        scratch: where scratch tables live.
+
+    Raises:
+        UnsupportedError: this process has a SparkSession already, or pyspark is too old.
+        SpecError: the URL does not parse.
+        DatabaseError: the session cannot be opened.
+    """
+    from pyspark import __version__
+    from pyspark.sql import SparkSession
+
+    _refuse_old(__version__)
+    try:
+        parts = urlsplit(url.split(";")[0])
+        label = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
+    except ValueError:
+        raise SpecError("the Spark URL does not parse; expected spark://host:port or sc://host:port") from None
+    try:
+        if parts.scheme == "sc":
+            session = SparkSession.builder.remote(url).create()
+        elif SparkSession.getActiveSession() is not None:
+            raise UnsupportedError("this process has a SparkSession already; give kanon_sql the session itself")
+        else:
+            session = SparkSession.builder.master(url).appName("kanon_sql").getOrCreate()
+            session.sparkContext.setLogLevel("OFF")  # its log would show values
+    except UnsupportedError:
+        raise
+    except Exception as error:
+        raise DatabaseError(
+            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not shown)"
+        ) from None
+    return SparkEngine(session, label=label, owned=True, read_only=read_only, scratch=scratch)
+
+
+def _refuse_old(version: str) -> None:
+    if int(version.split(".")[0]) < 4:
+        raise UnsupportedError(
+            f"Spark {version} is too old: since Spark 4 a column may have a collation that merges different texts, "
+            "and the SQL that compares them exactly needs Spark 4; upgrade Spark and pyspark"
+        )
+
+
+class SparkEngine(SessionEngine):
+    """One SparkSession.
+
+    Args:
+        session: an open SparkSession; it is stopped only if ``owned``.
+        label: what to call it in messages.
+        owned: this object opened the session.
+        read_only: refuse to write anything but scratch views; Spark itself has no such sessions.
+        scratch: where scratch tables live.
+
+    Raises:
+        UnsupportedError: the session's Spark is too old, or reads literals in another way.
+    """
+
+    capabilities = CAPABILITIES
+
+    def __init__(
+        self,
+        session: SparkSession,
+        *,
+        label: str = "spark",
+        owned: bool = False,
+        read_only: bool = False,
+        scratch: Scratch | None = None,
+    ) -> None:
+        super().__init__(label, read_only=read_only, scratch=scratch)
+        self.dialect = dialect_named("spark")
+        self._session = session
+        self._owned = owned
+        self._remote = type(session).__module__.startswith("pyspark.sql.connect")
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="kanon_sql_spark")
+        self._running: tuple[Future[Any], str] | None = None
+        self._numbers = count()
+        self._settled = False
+        self._checkpoints: dict[str, DataFrame] = {}
+        with self._guard("connect"):
+            self._version = str(session.version)
+            _refuse_old(self._version)
+            if session.conf.get("spark.sql.parser.escapedStringLiterals", None) == "true":
+                raise UnsupportedError(
+                    "this SparkSession has spark.sql.parser.escapedStringLiterals, which changes what a literal with "
+                    "a backslash means; set it to false"
+                )
+            folds = session.conf.get("spark.sql.caseSensitive", None) != "true"
+            self.ephemeral = owned and session.conf.get("spark.sql.catalogImplementation", None) == "in-memory"
+        self.capabilities = replace(CAPABILITIES, folds_names=folds)
+
+    @property
+    def version(self) -> str:
+        """Spark's version, on the server."""
+        return self._version
+
+    # --- Statements ---
+
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect; a temporary table becomes a view over a checkpoint."""
+        creates = statement.creates
+        if creates is not None and creates.temporary and self.scratch.mode == "temp":
+            self.meter.count(statement)
+            query = self._tagged(creates.query)
+            with self._guard(statement.name):
+                self._checkpoints[creates.table] = self._call(lambda: self._checkpoint(query, creates.table))
+            return
+        ours = [view for view in self._checkpoints if statement.name == "scratch/drop" and view in statement.sql]
+        if self.read_only and not ours:
+            raise DatabaseError(f"{statement.name}: the connection is read-only")
+        super().execute(statement)
+        for view in ours:
+            self._free(self._checkpoints.pop(view))
+
+    def _run(self, sql: str) -> None:
+        self._call(lambda: self._session.sql(sql))
+
+    def _rows(self, sql: str, limit: int) -> list[Row]:
+        rows = self._call(lambda: self._session.sql(sql).limit(limit + 1).collect())
+        return [tuple(row) for row in rows]
+
+    def _checkpoint(self, query: str, view: str) -> DataFrame:
+        """Store a query's rows under a view's name; the rows live as long as the frame.
+
+        A small table becomes one partition, so that grouping and joining it needs no exchange: on
+        small tables, exchanges take nearly all of the time. Many nodes still run side by side.
+        """
+        frame = self._session.sql(query).localCheckpoint()
+        if frame.count() <= ONE_PARTITION:
+            spread, frame = frame, frame.coalesce(1).localCheckpoint()
+            self._free(spread)
+        frame.createOrReplaceTempView(view)
+        return frame
+
+    def _free(self, frame: DataFrame) -> None:
+        """Give a checkpoint's memory back now; Spark would wait for a garbage collection, as Connect does."""
+        if not self._remote:
+            with suppress(Exception):
+                frame._jdf.queryExecution().logical().rdd().unpersist(False)
+
+    def _describe(self, relation: str) -> list[Column]:
+        sql = f"SELECT * FROM {relation} AS kanon_relation"
+        self.meter.count(Statement("columns", sql, users=relation, quoted=self.dialect.quoted))
+        schema = self._call(lambda: self._session.sql(self._tagged(sql)).schema)
+        return [Column(field.name, *_type(field.dataType)) for field in schema.fields]
+
+    def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
+        """A temporary view hides the table in the schema."""
+        name = self.dialect.relation(parts)
+        with self._guard("exists"):
+            try:
+                found = self._call(lambda: self._session.catalog.getTable(name))
+            except Exception as error:
+                if _condition(error) in _NOT_THERE:
+                    return None
+                raise
+        full = (found.catalog or "", *(found.namespace or ()), found.name)
+        return "table" if found.tableType in ("MANAGED", "EXTERNAL") else "view", (
+            tuple(part.lower() for part in full) if self.capabilities.folds_names else full
+        )
+
+    def _file(self, path: str) -> str:
+        raise UnsupportedError(
+            f"source file {path}: on Spark write a source query, such as SELECT * FROM parquet.`{path}`"
+        )
+
+    def estimate(self, relation: str) -> Estimate | None:
+        """The optimizer's statistics; without a catalog's statistics it knows the files' bytes only."""
+        sql = f"EXPLAIN COST SELECT * FROM {relation} AS kanon_relation"
+        ((plan,),) = self.fetch(Statement("estimate", sql, users=relation, quoted=self.dialect.quoted), 1)
+        return _statistics(str(plan))
+
+    # --- Settings ---
+
+    @contextmanager
+    def run(self, deadline: Deadline) -> Iterator[Meter]:
+        """A fresh meter, a time limit, and our settings for everything inside."""
+        with super().run(deadline) as meter, self._settings():
+            yield meter
+
+    @contextmanager
+    def _guard(self, name: str) -> Iterator[None]:
+        with super()._guard(name), self._settings():
+            yield
+
+    @contextmanager
+    def _settings(self) -> Iterator[None]:
+        """Our settings inside, the session's own before and after."""
+        if self._settled:
+            yield
+            return
+        conf = self._session.conf
+        before = {name: conf.get(name, None) for name in SETTINGS}
+        self._settled = True
+        try:
+            for name, value in SETTINGS.items():
+                conf.set(name, value)
+            yield
+        finally:
+            self._settled = False
+            for name, earlier in before.items():
+                if earlier is None:
+                    conf.unset(name)
+                else:
+                    conf.set(name, earlier)
+
+    # --- Time, errors, the end ---
+
+    def _call(self, work: Callable[[], T]) -> T:
+        """Let the worker thread ask Spark.
+
+        Ctrl-C in the middle of an answer would leave this thread's connection to the gateway
+        with half of it, and the next question would get the rest.
+        """
+        tag = f"kanon_sql_{self.run_id}_{next(self._numbers)}"
+        future = self._worker.submit(self._tagged_work, work, tag)
+        self._running = future, tag
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            self.cancel()
+            raise
+
+    def _tagged_work(self, work: Callable[[], T], tag: str) -> T:
+        tags: Any = self._session if self._remote else self._session.sparkContext
+        add, remove = (tags.addTag, tags.removeTag) if self._remote else (tags.addJobTag, tags.removeJobTag)
+        with _silent_loggers():
+            add(tag)
+            try:
+                return work()
+            finally:
+                remove(tag)
+
+    def cancel(self) -> None:
+        """Stop the running statement. Between two jobs there is nothing to stop, so ask until it ends."""
+        if self._running is None:
+            return
+        future, tag = self._running
+        for _ in range(_ATTEMPTS):
+            if future.done():
+                return
+            with suppress(Exception):
+                if self._remote:
+                    self._session.interruptTag(tag)
+                else:  # in Spark 4.3 interruptTag does not find what another thread runs
+                    self._session.sparkContext.cancelJobsWithTag(tag)
+            wait([future], timeout=_PAUSE)
+
+    def close(self) -> None:
+        """Stop the session if this object opened it; else leave it as it was."""
+        self._worker.shutdown()
+        if self._owned:
+            with suppress(Exception):
+                self._session.stop()
+
+    def _error(self, error: Exception, name: str) -> BaseException | None:
+        if isinstance(error, UnsupportedError | DatabaseError):
+            return None
+        module, condition = type(error).__module__.split(".")[0], _condition(error)
+        if module not in ("pyspark", "py4j", "grpc") and not isinstance(error, ConnectionError):
+            return None
+        if condition.startswith(_CANCELLED):
+            return KeyboardInterrupt()
+        if condition.startswith(_ABOUT_NAMES):
+            first = str(error).splitlines()[0].split(" SQLSTATE:")[0]
+            return DatabaseError(f"{name}: {first}")
+        if not condition and (module != "pyspark" or "UNAVAILABLE" in str(error)):
+            return DatabaseError(
+                f"{name}: the connection to {self.label} was lost or broken ({type(error).__name__}); its scratch "
+                "views are gone, and kanon-sql clean finds what else was left"
+            )
+        kind = condition or type(error).__name__
+        return DatabaseError(f"{name}: Spark reported {kind} (its text may hold values and is not shown)")
+
+
+@contextmanager
+def _silent_loggers() -> Iterator[None]:
+    from pyspark.logger import PySparkLogger
+
+    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    before = [logger.disabled for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.disabled = True
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
+
+
+def _condition(error: Exception) -> str:
+    """Spark's name of an error, empty when it has none; a failed job's is in its text."""
+    condition = error.getCondition() if hasattr(error, "getCondition") else None
+    if condition:
+        return str(condition)
+    found = re.search(r"Exception: \[([A-Z][A-Z0-9_.]+)\]", str(error))
+    return found.group(1) if found else ""
+
+
+_KINDS: Mapping[str, Kind] = {
+    "ByteType": "integer", "ShortType": "integer", "IntegerType": "integer", "LongType": "integer",
+    "DecimalType": "decimal", "FloatType": "float", "DoubleType": "float",
+    "StringType": "text", "CharType": "text", "VarcharType": "text",
+    "DateType": "date", "TimestampType": "timestamp", "TimestampNTZType": "timestamp", "BooleanType": "boolean",
+}  # fmt: skip
+
+
+def _type(data_type: Any) -> tuple[str, Kind]:
+    """A type's name and its kind. Spark's TIMESTAMP is a point in time, shown in the session's zone."""
+    name = type(data_type).__name__
+    shown = "TIMESTAMP WITH LOCAL TIME ZONE" if name == "TimestampType" else str(data_type.simpleString()).upper()
+    return shown, _KINDS.get(name, "other")
+
+
+_UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}
+
+
+def _statistics(plan: str) -> Estimate | None:
+    """The figures of the plan's root; a size in EiB means that nothing is known."""
+    size = re.search(r"Statistics\(sizeInBytes=([0-9.E+]+) (\w+)", plan)
+    if size is None or size.group(2) not in _UNITS:
+        return None
+    rows = re.match(r"[^\n]*?rowCount=([0-9.E+]+)", plan[size.start() :])
+    return Estimate(
+        None if rows is None else int(float(rows.group(1))),
+        int(float(size.group(1)) * _UNITS[size.group(2)]),
+        "EXPLAIN COST",
+    )

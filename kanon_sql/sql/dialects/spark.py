@@ -1,0 +1,49 @@
+"""Spark SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.rewrites import quote_names, text_columns
+
+__all__ = ["Spark"]
+
+_EXACT = exp.Var(this="UTF8_BINARY")
+
+
+class Spark(Dialect):
+    """Spark 4, which has collations and a way to ask for none."""
+
+    name = "spark"
+    sqlglot = "spark"
+    backslash = "in literals"
+    inserts = False
+    deletes = False
+
+    def exact(self, text: exp.Expr) -> exp.Expr:
+        """Byte by byte, whatever the column's collation is."""
+        return exp.Collate(this=text, expression=_EXACT.copy())
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Quoted names; tables of text that compares exactly, in a format that keeps every value."""
+        if isinstance(tree, exp.Create):
+            tree.set("properties", exp.Properties(expressions=[exp.FileFormatProperty(this=exp.Var(this="PARQUET"))]))
+        return text_columns(quote_names(tree), _EXACT)
+
+    def create_as(self, table: str, query: str, temporary: bool) -> str:
+        """A scratch table as far as a script can have one; the engine's own outlive changes of the source."""
+        return f"CACHE TABLE {table} AS {query}" if temporary else f"CREATE TABLE {table} USING PARQUET AS {query}"
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
+        """One inline table: a UNION ALL of thousands of branches would take minutes to plan."""
+        listed = ",\n  ".join("(" + ", ".join(map(self.text, row)) + ")" for row in rows)
+        names = ", ".join(map(self.quote, columns))
+        return f"SELECT * FROM VALUES\n  {listed}\nAS given ({names})"
+
+    def rename(self, table: Sequence[str], name: str) -> str:
+        """The new name with its schema, but never with the catalog."""
+        renamed = [*table[:-1], name][-2:]
+        return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation(renamed)}"

@@ -1,0 +1,87 @@
+"""Spark in processes of its own: a driver and two executors on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import Any
+
+import kanon_sql
+from kanon_sql.engines.base import Engine
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.testing import Subject
+from servers.base import Missing, started
+
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "1g",
+    "spark.executor.memory": "1g",
+    "spark.sql.catalogImplementation": "in-memory",
+    # Many small statements: what pays off on large data only takes longer.
+    "spark.default.parallelism": "2",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.executor.extraJavaOptions": _JAVA,
+}
+
+_NO_SUCH_NAME = "Spark's own catalog allows letters, digits and _ in a table's name"
+
+
+class SparkSubject(Subject):
+    name = "spark"
+    dialect = dialect_named("spark")
+    types = {**Subject.types, "text": "STRING", "double": "DOUBLE", "timestamp": "TIMESTAMP_NTZ"}
+    slow = "SELECT COUNT(*) AS n FROM range(10000000) AS a CROSS JOIN range(1000000) AS b WHERE hash(a.id, b.id) = 7"
+    lacks = dict.fromkeys(
+        ("marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b"), _NO_SUCH_NAME
+    )
+
+    def __init__(self) -> None:
+        try:
+            from pyspark.sql import SparkSession
+        except ImportError as error:
+            raise Missing(f"{error.name} is not installed") from None
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            raise Missing("there is no Java")
+        os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+        self.directory = tempfile.mkdtemp(prefix="kanon_spark_")
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("kanon_sql tests")
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        builder = (
+            builder.config("spark.sql.warehouse.dir", f"{self.directory}/warehouse")
+            .config("spark.local.dir", self.directory)
+            .config("spark.driver.extraJavaOptions", f"{_JAVA} -Dderby.system.home={self.directory}")
+        )
+        self.session = started(builder.getOrCreate)
+        self.session.sparkContext.setLogLevel("OFF")
+
+    def connect(self, **options: Any) -> Engine:
+        return kanon_sql.connect(self.session, **options)
+
+    def execute(self, sql: str) -> None:
+        self.session.sql(sql)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self.session.sql(sql).collect()]
+
+    def tables(self) -> list[str]:
+        return [name for _, name, temporary in self.fetch("SHOW TABLES") if not temporary]
+
+    def schema(self, name: str) -> tuple[str, ...]:
+        self.execute(f"CREATE DATABASE IF NOT EXISTS {name}")
+        return (name,)
+
+    def create(self, quoted: str, columns: str) -> str:
+        return f"CREATE TABLE {quoted} ({columns}) USING PARQUET"
+
+    def close(self) -> None:
+        self.session.stop()
+        shutil.rmtree(self.directory, ignore_errors=True)
