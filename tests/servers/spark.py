@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -37,7 +38,12 @@ _NO_SUCH_NAME = "Spark's own catalog allows letters, digits and _ in a table's n
 class SparkSubject(Subject):
     name = "spark"
     dialect = dialect_named("spark")
-    types = {**Subject.types, "text": "STRING", "double": "DOUBLE", "timestamp": "TIMESTAMP_NTZ"}
+    types: ClassVar[Mapping[str, str]] = {
+        **Subject.types,
+        "text": "STRING",
+        "double": "DOUBLE",
+        "timestamp": "TIMESTAMP_NTZ",
+    }
     slow = "SELECT COUNT(*) AS n FROM range(10000000) AS a CROSS JOIN range(1000000) AS b WHERE hash(a.id, b.id) = 7"
     lacks = dict.fromkeys(
         ("marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b"), _NO_SUCH_NAME
