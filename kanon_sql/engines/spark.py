@@ -9,11 +9,13 @@ verification. A checkpoint that is lost is an error instead.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
@@ -61,6 +63,10 @@ _ABOUT_NAMES = (
 """Errors whose first line names tables, columns or rights, and no value."""
 
 _NOT_THERE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND", "NO_SUCH_NAMESPACE")
+
+_LOST_ROWS = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+
+_LOST = ("Py4JError", "Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError")
 
 _CANCELLED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "SPARK_CONNECT_OPERATION_CANCELED")
 
@@ -180,7 +186,8 @@ class SparkEngine(SessionEngine):
             raise DatabaseError(f"{statement.name}: the connection is read-only")
         super().execute(statement)
         for view in ours:
-            self._free(self._checkpoints.pop(view))
+            frame = self._checkpoints.pop(view)
+            self._call(partial(self._free, frame))
 
     def _run(self, sql: str) -> None:
         self._call(lambda: self._session.sql(sql))
@@ -259,20 +266,28 @@ class SparkEngine(SessionEngine):
         if self._settled:
             yield
             return
-        conf = self._session.conf
-        before = {name: conf.get(name, None) for name in SETTINGS}
+        before: dict[str, str | None] = {}
         self._settled = True
         try:
-            for name, value in SETTINGS.items():
-                conf.set(name, value)
+            self._change(SETTINGS, before)
             yield
         finally:
             self._settled = False
-            for name, earlier in before.items():
-                if earlier is None:
-                    conf.unset(name)
-                else:
-                    conf.set(name, earlier)
+            self._change(before, {})
+
+    def _change(self, settings: Mapping[str, str | None], before: dict[str, str | None]) -> None:
+        with self.without_deadline(), super()._guard("settings"):
+            self._call(lambda: self._put(settings, before))
+
+    def _put(self, settings: Mapping[str, str | None], before: dict[str, str | None]) -> None:
+        """Change settings; ``before`` learns what they were, so that an interrupt in between loses nothing."""
+        conf = self._session.conf
+        before.update({name: conf.get(name, None) for name in settings})
+        for name, value in settings.items():
+            if value is None:
+                conf.unset(name)
+            else:
+                conf.set(name, value)
 
     # --- Time, errors, the end ---
 
@@ -326,7 +341,8 @@ class SparkEngine(SessionEngine):
     def _error(self, error: Exception, name: str) -> BaseException | None:
         if isinstance(error, UnsupportedError | DatabaseError):
             return None
-        module, condition = type(error).__module__.split(".")[0], _condition(error)
+        kind, module = type(error).__name__, type(error).__module__.split(".")[0]
+        condition = _condition(error)
         if module not in ("pyspark", "py4j", "grpc") and not isinstance(error, ConnectionError):
             return None
         if condition.startswith(_CANCELLED):
@@ -334,20 +350,23 @@ class SparkEngine(SessionEngine):
         if condition.startswith(_ABOUT_NAMES):
             first = str(error).splitlines()[0].split(" SQLSTATE:")[0]
             return DatabaseError(f"{name}: {first}")
-        if not condition and (module != "pyspark" or "UNAVAILABLE" in str(error)):
+        if condition == _LOST_ROWS:
+            return DatabaseError(f"{name}: an executor was lost, and a scratch table's rows with it; run it again")
+        if not condition and (kind in _LOST or "UNAVAILABLE" in str(error)):
             return DatabaseError(
-                f"{name}: the connection to {self.label} was lost or broken ({type(error).__name__}); its scratch "
-                "views are gone, and kanon-sql clean finds what else was left"
+                f"{name}: the connection to {self.label} was lost; its scratch views are gone, and kanon-sql clean "
+                "finds what else was left"
             )
-        kind = condition or type(error).__name__
-        return DatabaseError(f"{name}: Spark reported {kind} (its text may hold values and is not shown)")
+        return DatabaseError(f"{name}: Spark reported {condition or kind} (its text may hold values and is not shown)")
 
 
 @contextmanager
 def _silent_loggers() -> Iterator[None]:
     from pyspark.logger import PySparkLogger
 
+    of_process = logging.getLoggerClass()
     loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
+    logging.setLoggerClass(of_process)  # pyspark has set its own
     before = [logger.disabled for logger in loggers]
     try:
         for logger in loggers:
