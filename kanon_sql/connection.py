@@ -188,7 +188,7 @@ def _relational(
     *,
     owned: bool,
 ) -> Engine:
-    from sqlalchemy.exc import DBAPIError
+    from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
     from kanon_sql.engines.backends import backend_named
     from kanon_sql.engines.relational import RelationalEngine
@@ -204,6 +204,11 @@ def _relational(
         reason = next((words for words in _REASONS if words in said), type(error.orig).__name__)
         raise DatabaseError(
             f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown)"
+        ) from None
+    except SQLAlchemyError as error:  # such as mariadb:// on a server that is MySQL
+        raise DatabaseError(
+            f"cannot connect to {label}: SQLAlchemy refused the server ({type(error).__name__}); "
+            "does the URL name the right kind of database?"
         ) from None
     return RelationalEngine(
         connection, backend, label=label, owned=engine if owned else None, read_only=read_only, scratch=scratch

@@ -138,7 +138,7 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
     elif isinstance(hierarchy, PrefixHierarchy):
         labels += [render("hierarchy/levels/prefix", keep=keep) for keep in hierarchy.keep]
     elif isinstance(hierarchy, DatesHierarchy):
-        if column.kind not in ("date", "timestamp") or "TIME ZONE" in column.type.upper():
+        if column.kind not in ("date", "timestamp"):
             raise SpecError(
                 f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
                 "cast it in a source query"
@@ -153,7 +153,10 @@ def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
 
 def value_text(column: Column, value: Sql) -> Sql:
     """A value of a column as text, the same on every engine."""
-    return render("hierarchy/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
+    if column.kind == "moment":
+        return render("hierarchy/levels/time", written=render("hierarchy/levels/moment", value=value), zone="+00")
+    written = render("hierarchy/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
+    return render("hierarchy/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
 
 
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:

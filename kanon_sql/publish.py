@@ -34,12 +34,14 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
     """
     assert spec.release is not None
     release = spec.release
-    longest = workspace.engine.dialect.identifier_bytes
-    if longest is not None and any(len(part.encode()) > longest for part in release):
-        raise SpecError(
-            f"release: {workspace.engine.dialect.name} takes names of {longest} bytes at most and would cut this one; "
-            "choose a shorter one"
-        )
+    dialect = workspace.engine.dialect
+    if dialect.longest_name is not None:
+        most, unit = dialect.longest_name
+        if any(len(part.encode() if unit == "bytes" else part) > most for part in release):
+            raise SpecError(
+                f"release: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
+                "choose a shorter one"
+            )
     kind = workspace.engine.exists(release)
     if kind is None:
         return

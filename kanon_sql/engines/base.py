@@ -19,7 +19,8 @@ from kanon_sql.sql.statement import Statement
 __all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
 
 Row = tuple[Any, ...]
-Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "boolean", "other"]
+Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other"]
+"""``timestamp`` is what a calendar and a clock show; ``moment`` a point in time, shown in some zone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ SETTINGS: Mapping[str, str] = {
     # A scratch table is known to the server that we talk to only.
     "prefer_global_in_and_join": "1",
     # Dates and decimals as text; long statements.
+    "session_timezone": "UTC",
     "date_time_output_format": "simple",
     "date_time_64_output_format_cut_trailing_zeros_align_to_groups_of_thousands": "1",
     "bool_true_representation": "true",
@@ -397,6 +398,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"B?Float\d+$", "float"),
     (r"String$|FixedString\(|Enum(8|16)?\(", "text"),
     (r"Date(32)?$", "date"),
+    (r"DateTime(64)?\(.*'(?!UTC')", "moment"),  # with a zone; without one it is UTC here
     (r"DateTime", "timestamp"),
     (r"Bool$", "boolean"),
 )

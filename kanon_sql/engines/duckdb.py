@@ -22,6 +22,12 @@ __all__ = ["DuckDBEngine", "connect_duckdb"]
 
 CAPABILITIES = Capabilities(transactional_ddl=True, atomic_replace=True, temp_tables=True, files=True, folds_names=True)
 
+_SETTINGS = {
+    "python_enable_replacements": "false",  # a missing table's name is not a Python variable
+    "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
+}
+"""In force while a verb runs; afterwards the connection has its own again."""
+
 _READERS = {
     ".parquet": "read_parquet",
     ".csv": "read_csv",
@@ -201,19 +207,18 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
-            replacements = self._set_replacements(False)
+            before = {name: self._set(name, value) for name, value in _SETTINGS.items()}
             try:
                 yield meter
             finally:
-                self._set_replacements(replacements)
+                for name, value in before.items():
+                    self._set(name, value)
 
-    def _set_replacements(self, enabled: bool) -> bool:
-        """Stop DuckDB from reading a missing table's name as a Python variable; returns what was set."""
-        (before,) = self._connection.execute("SELECT current_setting('python_enable_replacements')").fetchone() or (
-            True,
-        )
-        self._connection.execute(f"SET python_enable_replacements = {str(enabled).lower()}")
-        return bool(before)
+    def _set(self, name: str, value: str) -> str:
+        """Change a setting; returns what it was."""
+        ((before,),) = self._connection.execute(f"SELECT current_setting({literal(name)})").fetchall()
+        self._connection.execute(f"SET {name} = {literal(value)}")
+        return str(before)
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb
@@ -232,6 +237,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"FLOAT|DOUBLE|REAL", "float"),
     (r"VARCHAR$|ENUM", "text"),
     (r"DATE$", "date"),
+    (r"TIMESTAMP.*(ZONE|TZ)", "moment"),
     (r"TIMESTAMP", "timestamp"),
     (r"BOOLEAN$", "boolean"),
 )

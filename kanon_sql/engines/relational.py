@@ -68,6 +68,8 @@ class RelationalEngine(SessionEngine):
         self.ephemeral = backend.ephemeral(label)
         if scratch is None:
             self.scratch = backend.scratch(self)
+        elif scratch.mode == "temp" and not self.capabilities.temp_tables:
+            raise UnsupportedError(f"scratch: temp is not possible: {backend.without_temp_tables}")
         if read_only and self.scratch.mode == "inline":
             with self._guard("connect"):
                 backend.forbid_writes(self)

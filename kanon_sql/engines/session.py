@@ -182,3 +182,4 @@ class SessionEngine(ABC):
         finally:
             if timer is not None:
                 timer.cancel()
+                timer.join()  # a cancel on its way must not hit the next statement

@@ -42,6 +42,8 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.variable.substitute": "false",  # ${...} stays what it is, in literals too
     "spark.sql.parser.quotedRegexColumnNames": "false",  # `a.b` is a name, not a pattern
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",  # a date of a moment is the same for whoever asks
+    "spark.sql.cbo.planStats.enabled": "true",  # the catalog's row counts, for estimates
     "spark.sql.limit.initialNumPartitions": "1000",  # a small answer in one job
 }
 """In force while a verb runs, or a statement outside of one; afterwards the session has its own again."""
@@ -390,15 +392,13 @@ _KINDS: Mapping[str, Kind] = {
     "ByteType": "integer", "ShortType": "integer", "IntegerType": "integer", "LongType": "integer",
     "DecimalType": "decimal", "FloatType": "float", "DoubleType": "float",
     "StringType": "text", "CharType": "text", "VarcharType": "text",
-    "DateType": "date", "TimestampType": "timestamp", "TimestampNTZType": "timestamp", "BooleanType": "boolean",
+    "DateType": "date", "TimestampType": "moment", "TimestampNTZType": "timestamp", "BooleanType": "boolean",
 }  # fmt: skip
 
 
 def _type(data_type: Any) -> tuple[str, Kind]:
-    """A type's name and its kind. Spark's TIMESTAMP is a point in time, shown in the session's zone."""
-    name = type(data_type).__name__
-    shown = "TIMESTAMP WITH LOCAL TIME ZONE" if name == "TimestampType" else str(data_type.simpleString()).upper()
-    return shown, _KINDS.get(name, "other")
+    """A type's name and its kind."""
+    return str(data_type.simpleString()).upper(), _KINDS.get(type(data_type).__name__, "other")
 
 
 _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "GiB", "TiB", "PiB"))}

@@ -73,7 +73,7 @@ class ColumnProfile:
     @property
     def is_date(self) -> bool:
         """Whether it can be truncated to months and years."""
-        return self.column.kind in ("date", "timestamp") and "TIME ZONE" not in self.column.type.upper()
+        return self.column.kind in ("date", "timestamp")
 
     @property
     def is_code(self) -> bool:

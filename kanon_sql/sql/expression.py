@@ -16,7 +16,7 @@ __all__ = ["level_expression"]
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln)
 """Expressions that are numbers, maybe with a fraction; whole ones are written without it."""
 
-_NOT_SCALAR = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star)
+_NOT_SCALAR = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star, exp.AtTimeZone)
 
 
 def level_expression(text: str, where: str) -> Sql:

@@ -33,6 +33,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln,
         exp.Coalesce, exp.Nullif, exp.DPipe, exp.Substring, exp.Length, exp.Extract, exp.Var, exp.Rand,
         exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat,
+        exp.AtTimeZone,
         # aggregates and windows
         exp.Count, exp.Sum, exp.Min, exp.Max, exp.RowNumber, exp.DenseRank,
     }

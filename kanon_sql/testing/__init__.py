@@ -12,6 +12,6 @@ with plain Python. It needs pytest; nothing else of kanon_sql does.
 from __future__ import annotations
 
 from kanon_sql.testing.conformance import Conformance
-from kanon_sql.testing.subject import Subject, as_text
+from kanon_sql.testing.subject import TYPES, Subject, as_text
 
-__all__ = ["Conformance", "Subject", "as_text"]
+__all__ = ["TYPES", "Conformance", "Subject", "as_text"]

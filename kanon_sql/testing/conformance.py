@@ -6,10 +6,11 @@ import random
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import isclose
 from typing import Any
+from uuid import UUID
 
 import duckdb
 import pytest
@@ -40,6 +41,9 @@ NAMES = [
     "value", "row_count", "q0", "kanon_source", "CamelCase",
 ]  # fmt: skip
 """Names that need quoting, or that our own SQL uses."""
+
+_FLAGS: Mapping[str | None, str] = {"true": "1", "false": "0"}
+"""Engines without a boolean type have 1 and 0."""
 
 VISITS = {
     "person": "integer",
@@ -320,6 +324,56 @@ class Conformance:
                 minimum,
             )
         subject.drop("numbers")
+
+    def test_times_flags_and_identifiers(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        times = [datetime(1900, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 500_000), datetime(1970, 1, 1),
+                 datetime(2020, 2, 29, 10, 20, 30, 123_456), datetime(2020, 2, 29, 10, 20, 30, 123_457)]  # fmt: skip
+        uuids = [UUID(int=number) for number in (0, 1, 2**64, 2**127, 2**128 - 1)]
+        listed = list(zip(times, [True, False, None, False, True], uuids, strict=True))
+        rows = [row for row in listed for _ in range(2)] + [(None, None, None)] * 3
+        columns = {"t": "timestamp", "f": "boolean", "u": "uuid"}
+        subject.table("times", columns, rows)
+        reference.table("times", columns, rows)
+        expected = Counter({"1900-01-01 00:00:00": 2, "1969-12-31 23:59:59.5": 2, "1970-01-01 00:00:00": 2,
+                            "2020-02-29 10:20:30.123456": 2, "2020-02-29 10:20:30.123457": 2, None: 3})  # fmt: skip
+        spec: dict[str, Any] = {
+            "version": 1, "source": "times", "release": "visits_release", "privacy": [{"k_anonymity": 2}],
+        }  # fmt: skip
+        as_it_is = {"minimum_level": 0, "maximum_level": 0}
+        for name in columns:
+            of_one = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": {name: as_it_is}})
+            same(kanon_sql.anonymize(engine, of_one), kanon_sql.anonymize(reference.engine, of_one))
+            found = Counter(_FLAGS.get(label, label) for (label,) in subject.rows("visits_release"))
+            assert found == Counter(_FLAGS.get(label, label) for (label,) in reference.rows("visits_release")), name
+            assert name != "t" or found == expected
+        months = {"t": {"dates": ["month", "decade"], "minimum_level": 1, "maximum_level": 1}}
+        of_time = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": months})
+        same(kanon_sql.anonymize(engine, of_time), kanon_sql.anonymize(reference.engine, of_time))
+        assert multiset(subject.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        subject.drop("times")
+
+    def test_moments(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        """Points in time are compared and written in UTC: clocks that go back show one hour twice."""
+        moments = [datetime(2020, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1)]
+        moments.append(datetime(1990, 1, 31, 23, 30, 0, 250_000, tzinfo=UTC))
+        rows = [(moment,) for moment in moments for _ in range(2)] + [(None,)] * 3
+        subject.table("moments", {"m": "moment"}, rows)
+        reference.table("moments", {"m": "moment"}, rows)
+        reference.connection.execute("SET TimeZone = 'Europe/Berlin'")
+        spec: dict[str, Any] = {
+            "version": 1, "source": "moments", "release": "visits_release",
+            "quasi_identifiers": {"m": {"minimum_level": 0, "maximum_level": 0}}, "privacy": [{"k_anonymity": 2}],
+        }  # fmt: skip
+        parsed = kanon_sql.Spec.from_dict(spec)
+        same(kanon_sql.anonymize(engine, parsed), kanon_sql.anonymize(reference.engine, parsed))
+        expected = {"2020-10-25 00:30:00+00": 2, "2020-10-25 01:30:00+00": 2, "1990-01-31 23:30:00.25+00": 2, None: 3}
+        for found in (subject.rows("visits_release"), reference.rows("visits_release")):
+            assert Counter(label for (label,) in found) == Counter(expected)
+        dates = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": {"m": {"dates": ["month"]}}})
+        with pytest.raises(SpecError, match="without time zone"):
+            kanon_sql.plan(engine, dates)
+        reference.connection.execute("RESET TimeZone")
+        subject.drop("moments")
 
     # --- Names ---
 

@@ -21,7 +21,9 @@ TYPES = {
     "double": "DOUBLE PRECISION",
     "date": "DATE",
     "timestamp": "TIMESTAMP",
+    "moment": "TIMESTAMP WITH TIME ZONE",
     "boolean": "BOOLEAN",
+    "uuid": "UUID",
 }
 """Logical type -> its name in standard SQL; a subject overrides what its engine calls otherwise."""
 
@@ -94,7 +96,7 @@ class Subject(ABC):
         if isinstance(value, int | float | Decimal):
             return str(value)
         if isinstance(value, datetime):
-            return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
+            return f"CAST('{value.isoformat(sep=' ')}' AS {self.types[kind]})"
         if isinstance(value, date):
             return f"DATE '{value.isoformat()}'"
         return self.dialect.literal(str(value))

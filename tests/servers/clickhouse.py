@@ -22,7 +22,9 @@ NULLABLE = {
     "double": "Nullable(Float64)",
     "date": "Nullable(Date32)",
     "timestamp": "Nullable(DateTime64(6))",
+    "moment": "Nullable(DateTime64(6, 'Europe/Berlin'))",
     "boolean": "Nullable(Bool)",
+    "uuid": "Nullable(UUID)",
 }
 
 

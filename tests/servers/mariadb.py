@@ -55,7 +55,7 @@ class MariaDBServer:
             self.process = subprocess.Popen(
                 [executable("mariadbd"), *common, f"--socket={self.socket}",
                  f"--pid-file={self.directory / 'pid'}", *SETTINGS],
-                stdout=log, stderr=log,
+                stdout=log, stderr=log, env={**os.environ, "TZ": "Europe/Berlin"},
             )  # fmt: skip
         try:
             self._wait()
@@ -94,7 +94,7 @@ class MariaDBServer:
 class MariaDBSubject(UrlSubject):
     name = "mariadb"
     dialect = dialect_named("mariadb")
-    types: ClassVar = {**TYPES, "text": "LONGTEXT", "timestamp": "DATETIME"}
+    types: ClassVar = {**TYPES, "text": "LONGTEXT", "timestamp": "DATETIME(6)", "moment": "TIMESTAMP(6) NULL"}
     slow = (
         "SELECT COUNT(*) AS n FROM seq_1_to_1000000 AS a CROSS JOIN seq_1_to_1000000 AS b WHERE (a.seq * b.seq) % 7 = 9"
     )
@@ -107,6 +107,13 @@ class MariaDBSubject(UrlSubject):
         executable("mariadbd")
         self.server: MariaDBServer = started(MariaDBServer)
         super().__init__(self.server.url())
+        self.execute("SET time_zone = '+00:00'")
+
+    def value(self, value: Any, kind: str) -> str:
+        """Times as the session shows them; there is no cast to TIMESTAMP."""
+        if isinstance(value, datetime):
+            return self.dialect.literal(value.replace(tzinfo=None).isoformat(sep=" "))
+        return super().value(value, kind)
 
     def create(self, quoted: str, columns: str) -> str:
         """In a collation that merges what it can: ours must not care."""

@@ -24,6 +24,7 @@ class PostgresSubject(UrlSubject):
         self.server = started(lambda: pgserver.get_server(self.folder))
         super().__init__(self.server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
         self.connection.connection.driver_connection.prepare_threshold = None
+        self.execute("ALTER ROLE CURRENT_USER SET TimeZone = 'Europe/Berlin'")  # the answers must not follow it
 
     def tables(self) -> list[str]:
         found = self.fetch("SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()")

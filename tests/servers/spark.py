@@ -24,6 +24,7 @@ SETTINGS = {
     "spark.driver.memory": "1g",
     "spark.executor.memory": "1g",
     "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "Europe/Berlin",  # the answers must not follow it
     # Many small statements: what pays off on large data only takes longer.
     "spark.default.parallelism": "2",
     "spark.sql.shuffle.partitions": "2",
@@ -44,6 +45,8 @@ class SparkSubject(Subject):
         "text": "STRING",
         "double": "DOUBLE",
         "timestamp": "TIMESTAMP_NTZ",
+        "moment": "TIMESTAMP",
+        "uuid": "STRING",
     }
     slow = "SELECT COUNT(*) AS n FROM range(10000000) AS a CROSS JOIN range(1000000) AS b WHERE hash(a.id, b.id) = 7"
     lacks = dict.fromkeys(

@@ -5,17 +5,20 @@ from __future__ import annotations
 import tempfile
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.testing import TYPES
 from servers.base import Missing, UrlSubject
 
 
 class SQLiteSubject(UrlSubject):
     name = "sqlite"
     dialect = dialect_named("sqlite")
+    types: ClassVar = {**TYPES, "uuid": "TEXT"}
+    lacks: ClassVar = {"test_moments": "SQLite has no times with a zone"}
     slow = (
         "SELECT COUNT(*) AS n FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
         "WHERE x < 100000000000) SELECT x FROM n) AS numbers"
@@ -47,7 +50,7 @@ class SQLiteSubject(UrlSubject):
     def value(self, value: Any, kind: str) -> str:
         """Dates are text."""
         if isinstance(value, datetime):
-            return self.dialect.literal(value.isoformat(sep=" "))
+            return self.dialect.literal(value.isoformat(sep=" ", timespec="microseconds"))
         return self.dialect.literal(value.isoformat()) if isinstance(value, date) else super().value(value, kind)
 
     def tables(self) -> list[str]:

@@ -27,6 +27,7 @@ class Backend:
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
+        without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
     dialect: Dialect
@@ -34,6 +35,7 @@ class Backend:
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
+    without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
         """What else ``sqlalchemy.create_engine`` needs to open a URL."""
@@ -113,7 +115,7 @@ class Backend:
     def scratch(self, engine: RelationalEngine) -> Scratch:
         """The scratch mode that the connection's rights allow, found out by trying."""
         if not self.capabilities.temp_tables:
-            return Scratch("inline", (), f"{self.dialect.name} has no temporary tables that serve here")
+            return Scratch("inline", (), self.without_temp_tables)
         probe = self.dialect.quote(f"kanon_{engine.run_id}_probe")
         try:
             engine._run(self.dialect.create_as(probe, "SELECT 1 AS probe", temporary=True))

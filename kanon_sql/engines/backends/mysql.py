@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 
@@ -25,7 +25,7 @@ _TYPES: dict[int, tuple[str, Kind]] = {
     3: ("INT", "integer"),
     4: ("FLOAT", "float"),
     5: ("DOUBLE", "float"),
-    7: ("TIMESTAMP", "timestamp"),
+    7: ("TIMESTAMP", "moment"),
     8: ("BIGINT", "integer"),
     9: ("MEDIUMINT", "integer"),
     10: ("DATE", "date"),
@@ -70,6 +70,7 @@ class MariaDBBackend(Backend):
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
     )
     extra = "mysql"
+    without_temp_tables = "MySQL cannot read a temporary table twice in one statement"
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Literals that compare exactly, whole sort keys, and no value changed without an error."""
@@ -81,6 +82,7 @@ class MariaDBBackend(Backend):
             "character_set_results": "utf8mb4",
             "collation_connection": self.dialect.collation,  # sets character_set_connection too
             "sql_mode": _MODE,
+            "time_zone": "+00:00",  # where clocks go back an hour, two moments would be one
             "sql_notes": 0,
             "max_error_count": 64,
             "max_sort_length": longest,
@@ -106,12 +108,6 @@ class MariaDBBackend(Backend):
     def version(self, engine: RelationalEngine) -> str:
         """The server's version."""
         return ".".join(map(str, self._version))
-
-    def scratch(self, engine: RelationalEngine) -> Scratch:
-        """MySQL reads a temporary table once in a statement, which is not enough."""
-        if not self.capabilities.temp_tables:
-            return Scratch("inline", (), "MySQL cannot read a temporary table twice in one statement")
-        return super().scratch(engine)
 
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""

@@ -21,7 +21,8 @@ _KINDS: dict[int, Kind] = {
     **dict.fromkeys((700, 701), "float"),
     **dict.fromkeys((18, 19, 25, 1042, 1043), "text"),
     1082: "date",
-    **dict.fromkeys((1114, 1184), "timestamp"),
+    1114: "timestamp",
+    1184: "moment",
     16: "boolean",
 }
 
@@ -30,6 +31,7 @@ _SETTINGS = {
     "standard_conforming_strings": "on",
     "client_encoding": "UTF8",
     "DateStyle": "ISO, YMD",
+    "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
     "extra_float_digits": "1",
     "client_min_messages": "warning",
     "jit": "off",  # compiling takes longer than most of these queries

@@ -22,7 +22,9 @@ _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("TEXT", "STRING", "VARCHAR", "CHAR", "NVARCHAR", "NCHAR", "LONG_VARCHAR", "BPCHAR"), "text"),
     "DATE": "date",
     **dict.fromkeys(("TIMESTAMP", "DATETIME", "DATETIME2", "SMALLDATETIME"), "timestamp"),
-    **dict.fromkeys(("TIMESTAMP_NTZ", "TIMESTAMP WITH TIME ZONE"), "timestamp"),
+    **dict.fromkeys(("TIMESTAMP_NTZ", "TIMESTAMP WITHOUT TIME ZONE"), "timestamp"),
+    **dict.fromkeys(("TIMESTAMPTZ", "TIMESTAMP_TZ", "TIMESTAMP_LTZ", "DATETIMEOFFSET"), "moment"),
+    **dict.fromkeys(("TIMESTAMP WITH TIME ZONE", "TIMESTAMP WITH LOCAL TIME ZONE"), "moment"),
     **dict.fromkeys(("BOOLEAN", "BOOL", "BIT"), "boolean"),
 }
 """Type name without its parameters -> kind."""

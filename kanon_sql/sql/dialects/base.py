@@ -23,7 +23,7 @@ class Dialect:
         sqlglot: sqlglot's name for it.
         backslash: a backslash escapes inside text literals and quoted names, in literals alone, or nowhere.
         pads: comparing texts ignores blanks at their end, so that texts which end with one are refused.
-        identifier_bytes: the longest name; None when there is no limit that matters.
+        longest_name: the longest name, in bytes or in characters; None when there is no limit that matters.
         inserts: rows can be inserted into a scratch table of the session.
         deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
@@ -33,7 +33,7 @@ class Dialect:
     sqlglot: ClassVar[str]
     backslash: ClassVar[bool | Literal["in literals"]] = False
     pads: ClassVar[bool] = False
-    identifier_bytes: ClassVar[int | None] = None
+    longest_name: ClassVar[tuple[int, Literal["bytes", "characters"]] | None] = None
     inserts: ClassVar[bool] = True
     deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True

@@ -20,7 +20,7 @@ class BigQuery(Dialect):
     name = "bigquery"
     sqlglot = "bigquery"
     backslash: ClassVar[bool] = True
-    identifier_bytes = 300
+    longest_name = (300, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The empty collation: case counts, also where the dataset says otherwise."""

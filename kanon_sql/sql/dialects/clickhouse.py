@@ -117,6 +117,8 @@ def _literal(literal: exp.Expr) -> exp.Expr:
 def _cast(cast: exp.Expr) -> exp.Expr:
     """A cast that never wraps, clips or cuts: what does not fit is an error, or NULL when it comes from text."""
     value, target = cast.this, cast.args["to"]
+    if isinstance(value, exp.AtTimeZone):
+        return _call("toTimeZone", value.this, value.args["zone"].name)
     if target.is_type("text", "varchar"):
         return _text(value)
     if target.is_type("date"):

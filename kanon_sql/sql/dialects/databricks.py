@@ -20,7 +20,7 @@ class Databricks(Dialect):
     name = "databricks"
     sqlglot = "databricks"
     backslash = "in literals"
-    identifier_bytes = 255
+    longest_name = (255, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Byte by byte, whatever the column's or the schema's collation is."""

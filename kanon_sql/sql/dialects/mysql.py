@@ -26,6 +26,7 @@ class MariaDB(Dialect):
     name = "mariadb"
     sqlglot = "mysql"
     backslash = "in literals"
+    longest_name = (64, "characters")
     collation: ClassVar[str] = "utf8mb4_nopad_bin"
     longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
 
@@ -51,6 +52,7 @@ class MariaDB(Dialect):
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
         tree = replaced(tree, exp.Div, _floating)
+        tree = replaced(tree, exp.Cast, _moment)
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
                 select.set("operation_modifiers", ["STRAIGHT_JOIN"])
@@ -94,6 +96,11 @@ def _floating(division: exp.Expr) -> exp.Expr:
     if not division.left.is_type(exp.DType.DOUBLE):
         division.set("this", exp.cast(division.left.copy(), exp.DType.DOUBLE))
     return division
+
+
+def _moment(cast: exp.Expr) -> exp.Expr:
+    """A TIMESTAMP is shown in the session's zone, which is UTC; a cast would drop its fraction."""
+    return cast.this.this.copy() if isinstance(cast.this, exp.AtTimeZone) else cast
 
 
 def _keyed(join: exp.Expr) -> None:

@@ -31,7 +31,7 @@ class Oracle(Dialect):
 
     name = "oracle"
     sqlglot = "oracle"
-    identifier_bytes = 128
+    longest_name = (128, "bytes")
 
     def __init__(self, extended: bool = False) -> None:
         self._extended = extended

@@ -14,7 +14,7 @@ class Postgres(Dialect):
 
     name = "postgres"
     sqlglot = "postgres"
-    identifier_bytes = 63
+    longest_name = (63, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""

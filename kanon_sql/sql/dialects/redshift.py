@@ -17,7 +17,7 @@ class Redshift(Dialect):
     sqlglot = "redshift"
     backslash = "in literals"
     pads = True
-    identifier_bytes = 127
+    longest_name = (127, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Letter case counts, also in a database that ignores it."""

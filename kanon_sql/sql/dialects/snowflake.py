@@ -18,7 +18,7 @@ class Snowflake(Dialect):
     name = "snowflake"
     sqlglot = "snowflake"
     backslash = "in literals"
-    identifier_bytes = 255
+    longest_name = (255, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The empty collation: by code points, whatever the column's or the account's is."""

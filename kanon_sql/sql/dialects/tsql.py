@@ -22,7 +22,7 @@ class TSQL(Dialect):
     name = "tsql"
     sqlglot = "tsql"
     pads = True
-    identifier_bytes = 256
+    longest_name = (256, "bytes")
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """By code points; the database's own collation usually ignores letter case."""
