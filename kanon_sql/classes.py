@@ -26,14 +26,14 @@ class Frames:
         values: per sensitive attribute, a FROM form with ``value_code`` and ``reference_share`` too.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         keys: the expressions that classes are grouped by, over either form.
-        sizes: expressions to carry along, constant within a class.
+        carried: expressions to carry along, constant within a class.
     """
 
     base: Sql
     values: dict[str, Sql]
     counting: str
     keys: Sequence[Sql]
-    sizes: Sequence[Sql] = ()
+    carried: Sequence[Sql] = ()
 
     @property
     def key_names(self) -> list[str]:
@@ -41,9 +41,9 @@ class Frames:
         return [f"k{index}" for index in range(len(self.keys))]
 
     @property
-    def size_names(self) -> list[str]:
+    def carried_names(self) -> list[str]:
         """The names of the carried columns: ``z0``, ``z1``, ..."""
-        return [f"z{index}" for index in range(len(self.sizes))]
+        return [f"z{index}" for index in range(len(self.carried))]
 
 
 def measure_name(index: int, model: PrivacyModel) -> str:
@@ -52,7 +52,7 @@ def measure_name(index: int, model: PrivacyModel) -> str:
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
-    """The equivalence classes, one row each, with their sizes and the models' measures.
+    """The equivalence classes, one row each, with their counts and the models' measures.
 
     Args:
         frames: where to count from.
@@ -66,8 +66,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
-        "sizes": frames.sizes,
-        "size_names": frames.size_names,
+        "carried": frames.carried,
+        "carried_names": frames.carried_names,
         "counting": frames.counting,
         "with_keys": with_keys or joined,
     }
@@ -105,7 +105,7 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     return render(
         "evaluate/flagged",
         classes=classes(frames, models),
-        columns=[*frames.key_names, "class_rows", "class_size", *frames.size_names, *measures],
+        columns=[*frames.key_names, "class_rows", "class_size", *frames.carried_names, *measures],
         conditions=conditions(models),
     )
 

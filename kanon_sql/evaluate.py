@@ -64,7 +64,7 @@ class Evaluator:
             is_sound(model, by_person=sets.counting != "rows", may_suppress=max_suppressed > 0) for model in models
         ]
         self._rollups = count()
-        self._names: dict[tuple[str, int, int], list[str]] = {}
+        self._names: dict[tuple[str, int], list[str]] = {}
         self._coverings = Coverings(
             self._covering((0,) * len(self.heights), sets.base, sets.values),
             [attribute.labels for attribute in self.counts.attributes],
@@ -82,6 +82,8 @@ class Evaluator:
             heights=self.heights,
             monotone=all(self._sound),
             bound=self.bound,
+            staged=self.metric.staged,
+            least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
         )
@@ -130,18 +132,29 @@ class Evaluator:
         return read_examination(row, self.models)
 
     def suppressed_classes(self, node: Node) -> Relation:
-        """A scratch table with the keys (``k0``, ...) of the classes that a node suppresses."""
+        """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses."""
         target = self.workspace.table("suppressed")
-        names = [f"k{position}" for position, _ in enumerate(self.keyed(node))]
+        names = [f"k{position}" for position, _ in enumerate(self._keys(node))]
         self.workspace.run(self._statement("evaluate/suppressed", node, None, {}, target=target, key_names=names))
         return target
 
-    def keyed(self, node: Node) -> list[int]:
-        """The quasi-identifiers that a node's classes are grouped by: those below their top."""
-        return [index for index, level in enumerate(node) if level < self.heights[index]]
+    def _keys(self, node: Node) -> list[str]:
+        """The packed keys of a node's classes, over any frequency set that covers it."""
+        quote = self.workspace.compiler.quote
+        return self.sets.packing.keys(self.sets.keyed(node), lambda index: quote(f"c{index}_{node[index]}"))
 
-    def _sized(self, node: Node, metric: Metric | None) -> list[int]:
-        return [] if metric is None else [index for index in self.keyed(node) if node[index] > 0]
+    def _sized(self, node: Node) -> list[int]:
+        """The quasi-identifiers strictly between level 0 and their top."""
+        return [index for index in self.sets.keyed(node) if node[index] > 0]
+
+    def _carried(self, node: Node, metric: Metric | None) -> list[str]:
+        """The columns that the classes of a node carry along for a metric."""
+        quote = self.workspace.compiler.quote
+        if metric is None or metric.carries is None:
+            return []
+        if metric.carries == "sizes":
+            return [quote(f"s{index}_{node[index]}") for index in self._sized(node)]
+        return [quote(f"c{index}_{node[index]}") for index in self.sets.keyed(node)]
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
         (rows,) = self.workspace.row("evaluate/size", tables=[base, *values.values()])
@@ -160,8 +173,9 @@ class Evaluator:
 
     def _rolled_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
         target = self.workspace.table(f"rollup{next(self._rollups)}")
-        keyed = self.keyed(node)
-        groups = [identifier(f"c{index}_{node[index]}") for index in keyed]
+        keyed = self.sets.keyed(node)
+        keys = self.sets.packing.keys(keyed, lambda index: identifier(f"c{index}_{node[index]}"))
+        groups = [Sql(key) for key in keys]
         groups += [identifier("value_code")] if values else []
         groups += [identifier("unit")] if self.sets.counting == "unit" else []
         self.workspace.execute(
@@ -172,9 +186,7 @@ class Evaluator:
             counting=self.sets.counting,
             groups=groups,
             carried=[
-                {"index": index, "level": level, "grouped": level == node[index]}
-                for index in keyed
-                for level in range(node[index], self.heights[index])
+                {"index": index, "level": level} for index in keyed for level in range(node[index], self.heights[index])
             ],
         )
         return target
@@ -183,18 +195,18 @@ class Evaluator:
         self, name: str, node: Node, metric: Metric | None, fills: Mapping[str, str], **context: Any
     ) -> Statement:
         """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
-        keyed, sized = self.keyed(node), self._sized(node, metric)
+        keys, carried = self._keys(node), self._carried(node, metric)
         compiler = self.workspace.compiler
         text = compiler.shape(
             name,
-            (len(keyed), len(sized), None if metric is None else metric.name, str(context.get("target"))),
-            lambda: {**self._node_context(len(keyed), len(sized), metric), **context},
+            (len(keys), len(carried), None if metric is None else metric.name, str(context.get("target"))),
+            lambda: {**self._node_context(len(keys), len(carried), metric), **context},
         )
         covering = self._coverings.best(node)
         filled = {
             **fills,
-            **{f"key_{position}": compiler.quote(f"c{index}_{node[index]}") for position, index in enumerate(keyed)},
-            **{f"size_{position}": compiler.quote(f"s{index}_{node[index]}") for position, index in enumerate(sized)},
+            **{f"key_{position}": key for position, key in enumerate(keys)},
+            **{f"carried_{position}": column for position, column in enumerate(carried)},
             "base": self.workspace.quoted(covering.base),
             **{
                 f"values_{position}": self.workspace.quoted(relation)
@@ -203,23 +215,23 @@ class Evaluator:
         }
         return compiler.fill(name, text, filled)
 
-    def _node_context(self, keys: int, sizes: int, metric: Metric | None) -> dict[str, Any]:
+    def _node_context(self, keys: int, carried: int, metric: Metric | None) -> dict[str, Any]:
         frames = Frames(
             base=slot("base"),
             values={name: slot(f"values_{position}") for position, name in enumerate(self.sets.values)},
             counting=self.sets.counting,
             keys=[slot(f"key_{position}") for position in range(keys)],
-            sizes=[slot(f"size_{position}") for position in range(sizes)],
+            carried=[slot(f"carried_{position}") for position in range(carried)],
         )
         return {"flagged": flagged_classes(frames, self.models), **self._aggregates(frames, metric)}
 
     def _aggregates(self, frames: Frames, metric: Metric | None) -> dict[str, Any]:
         """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it."""
-        windows = {} if metric is None else metric.windows(frames.key_names)
+        windows = {} if metric is None else metric.windows(frames.carried_names)
         every = conditions(self.models)
         kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
         sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
-        aggregates = {} if metric is None else metric.aggregates(kept, frames.size_names, frames.key_names)
+        aggregates = {} if metric is None else metric.aggregates(kept, frames.carried_names)
         # The branches of a UNION ALL have the same number of columns.
         width = 0 if metric is None else self._width(metric)
         padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
@@ -228,20 +240,19 @@ class Evaluator:
             "kept": kept,
             # Without a requirement that suppression breaks, both counts are the same.
             "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
-            "size_names": frames.size_names,
             "windows": list(windows.items()),
             "aggregates": [*aggregates.items(), *padding.items()],
         }
 
-    def _aggregate_names(self, metric: Metric, sizes: int, keys: int) -> list[str]:
-        shape = (metric.name, sizes, keys)
+    def _aggregate_names(self, metric: Metric, carried: int) -> list[str]:
+        shape = (metric.name, carried)
         if shape not in self._names:
-            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * sizes, ["k"] * keys))
+            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * carried))
         return self._names[shape]
 
     def _width(self, metric: Metric) -> int:
         """The most aggregates that a metric can ask for."""
-        return len(self._aggregate_names(metric, len(self.heights), len(self.heights)))
+        return len(self._aggregate_names(metric, len(self.heights)))
 
     def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
         total, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
@@ -249,17 +260,15 @@ class Evaluator:
         suppressed_monotone = suppressed if all(self._sound) else suppressed_monotone + self.sets.null_rows
         value = floor = None
         if metric is not None:
-            sized = self._sized(node, metric)
+            names = self._aggregate_names(metric, len(self._carried(node, metric)))
             measured = Measured(
                 node=node,
                 suppressed=suppressed,
                 classes=total,
                 kept_classes=kept_classes,
-                sized=sized,
-                keyed=self.keyed(node),
-                values=dict(
-                    zip(self._aggregate_names(metric, len(sized), len(self.keyed(node))), row[4:], strict=False)
-                ),
+                sized=self._sized(node),
+                keyed=self.sets.keyed(node),
+                values=dict(zip(names, row[4:], strict=False)),
             )
             value = metric.value(self.counts, measured)
             floor = _below(metric.floor(self.counts, measured))

@@ -1,7 +1,7 @@
 """Frequency sets: one pass over the source, then integer-coded tables that every node query reads.
 
 raw       distinct vectors of values with their row counts (the only scan)
-base      the vectors as codes, one column per quasi-identifier and level
+base      the vectors as codes, one column per quasi-identifier and level, packed by adding
 values_j  vectors x values of sensitive attribute j
 """
 
@@ -18,6 +18,8 @@ from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.lattice import Node
+from kanon_sql.packing import Packing
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
@@ -46,6 +48,7 @@ class FrequencySets:
 
     Attributes:
         lookups: one per quasi-identifier.
+        packing: the places of their codes in the key of a class.
         base: the frequency set over the quasi-identifiers alone.
         values: per sensitive attribute with a privacy model: its frequency set.
         references: per such attribute: its values with their share of the source.
@@ -56,6 +59,7 @@ class FrequencySets:
     """
 
     lookups: Sequence[Lookup]
+    packing: Packing
     base: Relation
     values: dict[str, Relation]
     references: dict[str, Relation]
@@ -63,6 +67,10 @@ class FrequencySets:
     rows: int
     null_rows: int
     persons: int | None
+
+    def keyed(self, node: Node) -> list[int]:
+        """The quasi-identifiers that a node's classes are grouped by: those below their top."""
+        return [lookup.index for lookup, level in zip(self.lookups, node, strict=True) if level < lookup.height]
 
 
 def exact_value(column: Column, table: str) -> Sql:
@@ -152,6 +160,7 @@ def build_frequency_sets(
     rows, null_rows, persons, most_vectors = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
     workspace.report("building the hierarchies' lookup tables", None)
     lookups = build_lookups(workspace, spec, columns, raw)
+    packing = Packing([lookup.radix for lookup in lookups])
     workspace.report("encoding the frequency sets", None)
     counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
     skip_nulls = spec.nulls == "suppress"
@@ -164,6 +173,7 @@ def build_frequency_sets(
             target=target,
             raw=raw,
             lookups=lookups,
+            strides=[place.stride for place in packing.places],
             columns=quasi + extra,
             sensitive=sensitive_table,
             counting=counting,
@@ -182,6 +192,7 @@ def build_frequency_sets(
     workspace.drop(raw)
     return FrequencySets(
         lookups=lookups,
+        packing=packing,
         base=base,
         values=values,
         references=references,
@@ -196,8 +207,8 @@ def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
     """The numbers per quasi-identifier and level that metrics take their bounds from."""
     items = [{"index": lookup.index, "level": level} for lookup in sets.lookups for level in lookup.levels]
     found = {
-        (attribute, level): (int(labels), int(covered or 0), float(row_log or 0.0))
-        for attribute, level, labels, covered, row_log in workspace.fetch(
+        (attribute, level): (int(labels), int(covered or 0), int(largest or 1), float(row_log or 0.0))
+        for attribute, level, labels, covered, largest, row_log in workspace.fetch(
             "frequency/marginals", len(items), items=items, frequency=sets.base
         )
     }
@@ -211,9 +222,10 @@ def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
                 height=lookup.height,
                 weight=lookup.quasi_identifier.weight / heaviest if heaviest else 1.0,
                 domain_rows=lookup.domain_rows,
-                labels=[*(labels for labels, _, _ in levels), 1],
-                covered=[*(covered for _, covered, _ in levels), kept * lookup.domain_rows],
-                row_log=[*(row_log for _, _, row_log in levels), kept * log(kept) if kept else 0.0],
+                labels=[*(labels for labels, *_ in levels), 1],
+                covered=[*(covered for _, covered, _, _ in levels), kept * lookup.domain_rows],
+                largest=[*(largest for _, _, largest, _ in levels), lookup.domain_rows],
+                row_log=[*(row_log for *_, row_log in levels), kept * log(kept) if kept else 0.0],
             )
         )
     return Counts(rows=sets.rows, null_rows=sets.null_rows, attributes=attributes)

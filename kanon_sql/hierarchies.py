@@ -74,11 +74,13 @@ class Lookup(LookupTable):
 
     Attributes:
         domain_rows: values of the domain (rows of the hierarchy).
+        radix: a number above every code.
         unused: hierarchy rows that no row of the data uses; None for rules.
         null_rows: rows of the source that have NULL here.
     """
 
     domain_rows: int
+    radix: int
     unused: int | None
     null_rows: int
 
@@ -353,6 +355,7 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
             Lookup(
                 **{field.name: getattr(item, field.name) for field in fields(LookupTable)},
                 domain_rows=max(1, domain + (null_values if spec.nulls == "value" else 0)),
+                radix=1 + (values if item.hierarchy_rows is None else item.hierarchy_rows),
                 unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
                 null_rows=null_rows,
             )

@@ -22,7 +22,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation
+from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.verify import Examination, examine
 from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
@@ -41,8 +41,7 @@ class Choice:
         sets: the frequency sets, for lookups, counts and reference distributions.
         models: the requirements.
         node: the chosen levels.
-        keyed: the quasi-identifiers that the suppressed classes' keys stand for, in order.
-        suppressed: the table of those keys; None when no class is suppressed.
+        suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
         suppressed_rows: the number of suppressed rows, those for NULL included.
     """
 
@@ -51,7 +50,6 @@ class Choice:
     sets: FrequencySets
     models: Sequence[PrivacyModel]
     node: Node
-    keyed: Sequence[int]
     suppressed: Relation | None
     suppressed_rows: int
 
@@ -143,7 +141,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         masked=masks,
         unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
         suppressed=choice.suppressed,
-        keys=[{"index": index, "level": node[index]} for index in choice.keyed],
+        keys=[] if choice.suppressed is None else _packed_keys(sets, node),
         lookups=[
             {"index": lookup.index, "table": lookup.table, "value": exact_value(columns[lookup.name], "kanon_source")}
             for lookup in sets.lookups
@@ -209,6 +207,16 @@ def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict
             value = render("release/column", name=name)
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
     return outputs
+
+
+def _packed_keys(sets: FrequencySets, node: Node) -> list[Sql]:
+    """The key of a row's class, from the lookups that the row was joined with."""
+
+    def digit(index: int) -> str:
+        code = f"{identifier(f'lookup{index}')}.{identifier(f'c{node[index]}')}"
+        return f"{code} * {sets.packing.places[index].stride}"
+
+    return [Sql(key) for key in sets.packing.keys(sets.keyed(node), digit)]
 
 
 def _verify(

@@ -99,6 +99,7 @@ SPECS: dict[str, dict[str, Any]] = {
 COLUMNS = [
     Column("person", "INTEGER", "integer"), Column("age", "DECIMAL(5, 1)", "decimal"),
     Column("sex", "VARCHAR", "text"), Column("weight", "DOUBLE", "float"), Column("dx", "VARCHAR", "text"),
+    Column("seen", "TIMESTAMP WITH TIME ZONE", "moment"),
 ]  # fmt: skip
 VISITS = ("clinic", "visits")
 
@@ -130,14 +131,15 @@ def statements(dialect: str) -> list[Statement]:
         found += kanon_sql.render(spec_of(**changes), dialect).statements
     engine = Published(dialect, COLUMNS)
     with_table = spec_of(
-        quasi_identifiers={"weight": {"sql": ["floor(x)"]}, "sex": {"table": "clinic.sexes"}}, unit="person"
+        quasi_identifiers={"weight": {"sql": ["floor(x)"]}, "sex": {"table": "clinic.sexes"}, "seen": None},
+        unit="person",
     )
     models = [model_of(requirement) for requirement in with_table.privacy]
     with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
         sets = build_frequency_sets(workspace, with_table, {column.name: column for column in COLUMNS}, ["dx"])
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-        evaluator._rolled_up(sets.base, (1, 1), values=False)
-        evaluator._rolled_up(sets.values["dx"], (1, 1), values=True)
+        evaluator._rolled_up(sets.base, (1, 1, 0), values=False)
+        evaluator._rolled_up(sets.values["dx"], (1, 1, 0), values=True)
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})

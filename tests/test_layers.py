@@ -17,7 +17,7 @@ MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 
 # Lowest first. A module may import its own layer and every layer before it.
 LAYERS = [
-    ["errors", "version", "lattice"],
+    ["errors", "version", "lattice", "packing"],
     ["spec"],
     ["sql"],
     ["engines"],

@@ -115,6 +115,8 @@ def make_problem(seed: int, *, monotone: bool) -> Problem:
         heights=heights,
         monotone=monotone,
         bound=bound,
+        staged=rng.random() < 0.5,
+        least=rng.choice([lambda verdict: bound(verdict.node), lambda verdict: metric[verdict.node]]),
         rank=lambda verdict: (verdict.metric, verdict.suppressed, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
     )
@@ -233,6 +235,10 @@ def bounds_too_high(question: Question) -> Question:
     return replace(question, bound=lambda node: question.bound(node) + sum(node))
 
 
+def least_too_high(question: Question) -> Question:
+    return replace(question, staged=True, least=lambda verdict: question.least(verdict) + 1 + sum(verdict.node))
+
+
 def ignores_ties(question: Question) -> Question:
     return replace(question, rank=lambda verdict: (verdict.metric,))
 
@@ -245,6 +251,7 @@ def ignores_ties(question: Question) -> Question:
         (claims_monotone, "samarati"),
         (bounds_too_high, "incognito"),
         (bounds_too_high, "optimal"),
+        (least_too_high, "optimal"),
         (ignores_ties, "optimal"),
         (ignores_ties, "exhaustive"),
     ],
@@ -292,7 +299,7 @@ def test_incognito_never_asks_what_is_decided(seed: int) -> None:
 WIDE = (1, 4, 1, 2, 3, 2, 2, 2)
 
 
-def wide_problem(*, monotone: bool) -> Problem:
+def wide_problem(*, monotone: bool, staged: bool = False) -> Problem:
     """8 quasi-identifiers, 6,480 nodes: enough for inference to matter."""
     rng = random.Random(1)
     lattice = Lattice((0,) * len(WIDE), WIDE)
@@ -314,15 +321,18 @@ def wide_problem(*, monotone: bool) -> Problem:
         WIDE,
         monotone,
         bound,
+        staged=staged,
+        least=lambda verdict: bound(verdict.node) + verdict.suppressed / 60,
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
     )
     return Problem(question, truth)
 
 
+@pytest.mark.parametrize("staged", [True, False])
 @pytest.mark.parametrize("monotone", [True, False])
-def test_larger_lattice(monotone: bool) -> None:
-    problem = wide_problem(monotone=monotone)
+def test_larger_lattice(monotone: bool, staged: bool) -> None:
+    problem = wide_problem(monotone=monotone, staged=staged)
     best = problem.expected_best()
     assert best is not None
     for name in BEST_BY_RANK:
@@ -343,6 +353,8 @@ def binary_question(count: int, *, monotone: bool = True) -> Question:
         heights=(1,) * count,
         monotone=monotone,
         bound=lambda node: float(sum(node)),
+        staged=False,
+        least=lambda verdict: float(sum(verdict.node)),
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
     )

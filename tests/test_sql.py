@@ -181,12 +181,14 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     clean(engine, drop=True)
     engine.close()
     with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE t AS SELECT range AS n, range % 3 AS s, range AS person FROM range(60)")
+        connection.execute(
+            "CREATE TABLE t AS SELECT range AS n, range % 3 AS s, range AS person, now() AS m FROM range(60)"
+        )
         connection.execute("CREATE TABLE h AS SELECT range AS v, range % 2 AS w FROM range(60)")
         base = {"version": 1, "source": "t", "release": "r", "sensitive": ["s"], "suppression": {"limit": 0.2}}
         for metric in ("loss", "entropy", "discernibility", "ambiguity"):
             for extra in (
-                {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 2}]},
+                {"quasi_identifiers": {"n": {"table": "h"}, "m": None}, "privacy": [{"k_anonymity": 2}]},
                 {  # the masked persons would violate, so they are dropped
                     "unit": "person",
                     "quasi_identifiers": {"n": {"intervals": [7, 21, 42], "maximum_level": 2}},

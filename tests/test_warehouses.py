@@ -70,7 +70,7 @@ def test_a_driver_that_sqlalchemy_does_not_know_is_no_broken_url() -> None:
         ("INTEGER", "integer"), ("bigint", "integer"), ("NUMBER(38, 0)", "integer"), ("decimal(12, 2)", "decimal"),
         ("NUMBER", "decimal"), ("BIGNUMERIC", "decimal"), ("double", "float"), ("FLOAT64", "float"),
         ("varchar(10)", "text"), ("nvarchar(max)", "text"), ("STRING", "text"), ("DATE", "date"),
-        ("timestamp(3)", "timestamp"), ("timestamp(3) with time zone", "timestamp"), ("DATETIME", "timestamp"),
+        ("timestamp(3)", "timestamp"), ("timestamp(3) with time zone", "moment"), ("DATETIME", "timestamp"),
         ("boolean", "boolean"), ("bit", "boolean"), ("VARIANT", "other"), ("array(varchar(1))", "other"),
     ],
 )  # fmt: skip
@@ -119,7 +119,7 @@ def test_sql_server_describes_a_query_without_running_it() -> None:
     backend = BACKENDS["mssql"]()
     engine: Any = Catalog([(0, 1, "a", True, 56, "int"), (0, 2, "b", True, 43, "datetimeoffset(7)")])
     columns = backend.columns(engine, "(WITH w AS (SELECT N'x' AS a) SELECT * FROM w)")
-    assert [(column.name, column.kind) for column in columns] == [("a", "integer"), ("b", "timestamp")]
+    assert [(column.name, column.kind) for column in columns] == [("a", "integer"), ("b", "moment")]
     assert "TIME ZONE" in columns[1].type
     assert engine.asked == [
         "EXEC sp_describe_first_result_set N'WITH w AS (SELECT N''x'' AS a) SELECT * FROM w'"

@@ -65,7 +65,6 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
                 sets=found.sets,
                 models=found.models,
                 node=node,
-                keyed=evaluator.keyed(node),
                 suppressed=suppressed,
                 suppressed_rows=rows["suppressed"],
             )

@@ -84,8 +84,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         levels = _levels(spec, evaluator, node or {})
         evaluator.ask(Batch((levels,), metrics=True))
-        keyed = evaluator.keyed(levels)
-        suppressed = evaluator.suppressed_classes(levels) if keyed else None
+        suppressed = evaluator.suppressed_classes(levels) if sets.keyed(levels) else None
         if spec.release is not None:
             choice = Choice(
                 spec=spec,
@@ -93,7 +92,6 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 sets=sets,
                 models=models,
                 node=levels,
-                keyed=keyed,
                 suppressed=suppressed,
                 suppressed_rows=1 if spec.suppression.style == "mask" else 0,
             )

@@ -22,12 +22,13 @@ class Ambiguity(Metric):
     """
 
     name: ClassVar[str] = "ambiguity"
+    carries = "sizes"
 
-    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Products of sizes times rows, over the released classes and over all."""
         return {
-            "kept_vectors": render("quality/ambiguity", sizes=sizes, kept=kept, kept_only=True),
-            "vectors": render("quality/ambiguity", sizes=sizes, kept=kept, kept_only=False),
+            "kept_vectors": render("quality/ambiguity", sizes=carried, kept=kept, kept_only=True),
+            "vectors": render("quality/ambiguity", sizes=carried, kept=kept, kept_only=False),
         }
 
     def value(self, counts: Counts, measured: Measured) -> float:

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from kanon_sql.lattice import Node
 from kanon_sql.sql.text import Sql
@@ -31,6 +31,7 @@ class Attribute:
         labels: per level, how many generalized values occur in the frequency set.
         covered: per level, the sum over rows of the domain values under the row's
             generalized value.
+        largest: per level, the most domain values under one generalized value.
         row_log: per level, the sum over generalized values of n ln n, n in rows.
     """
 
@@ -39,6 +40,7 @@ class Attribute:
     domain_rows: int
     labels: Sequence[int]
     covered: Sequence[int]
+    largest: Sequence[int]
     row_log: Sequence[float]
 
 
@@ -81,21 +83,35 @@ class Measured:
 
 
 class Metric(ABC):
-    """A quality metric over nodes of the lattice."""
+    """A quality metric over nodes of the lattice.
+
+    Attributes:
+        name: as in the spec.
+        carries: what the classes must carry along for it: the domain values under their generalized
+            values (of the quasi-identifiers strictly between level 0 and the top), the codes of these
+            values (of all below the top), or nothing.
+        staged: it costs more than the verdict, and its floor says no more than its bound: it is
+            asked for only where the verdict leaves it open whether a node wins.
+    """
 
     name: ClassVar[str]
+    carries: ClassVar[Literal["sizes", "codes"] | None] = None
+    staged: ClassVar[bool] = False
 
-    def windows(self, keys: Sequence[str]) -> dict[str, Sql]:
-        """Window columns over the flagged classes: name -> SQL."""
+    def windows(self, carried: Sequence[str]) -> dict[str, Sql]:
+        """Window columns over the flagged classes: name -> SQL.
+
+        Args:
+            carried: the names of the columns that the classes carry along.
+        """
         return {}
 
-    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Aggregates over the classes: name -> SQL.
 
         Args:
             kept: the condition that holds for classes that are not suppressed.
-            sizes: the names of the classes' size columns.
-            keys: the names of their key columns.
+            carried: the names of the columns that the classes carry along.
         """
         return {}
 
@@ -106,6 +122,10 @@ class Metric(ABC):
     def bound(self, counts: Counts, node: Node) -> float:
         """A value the metric cannot go below at this node or any generalization of it."""
         return 0.0
+
+    def least(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """A value the metric cannot go below at this node, of which ``suppressed`` rows go: at least :meth:`bound`."""
+        return self.bound(counts, node)
 
     def floor(self, counts: Counts, measured: Measured) -> float:
         """The same, knowing the node's aggregates: at least :meth:`bound`."""

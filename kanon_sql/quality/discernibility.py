@@ -21,7 +21,7 @@ class Discernibility(Metric):
 
     name: ClassVar[str] = "discernibility"
 
-    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Squared sizes, of the released classes and of all."""
         return {
             "kept_squares": render("quality/discernibility", kept=kept, kept_only=True),

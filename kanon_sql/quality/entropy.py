@@ -25,16 +25,20 @@ class NonUniformEntropy(Metric):
     """
 
     name: ClassVar[str] = "entropy"
+    carries = "codes"
+    staged = True
 
-    def windows(self, keys: Sequence[str]) -> dict[str, Sql]:
-        """Per key: how many suppressed rows share the class's generalized value."""
-        return {f"sharing_{index}": render("quality/entropy", part="window", key=key) for index, key in enumerate(keys)}
+    def windows(self, carried: Sequence[str]) -> dict[str, Sql]:
+        """Per quasi-identifier: how many suppressed rows share the class's generalized value."""
+        return {
+            f"sharing_{index}": render("quality/entropy", part="window", key=code) for index, code in enumerate(carried)
+        }
 
-    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
-        """Per key: n ln n over the generalized values of the suppressed rows."""
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
+        """Per quasi-identifier: n ln n over the generalized values of the suppressed rows."""
         return {
             f"suppressed_log_{index}": render("quality/entropy", part="aggregate", kept=kept, window=f"sharing_{index}")
-            for index, _ in enumerate(keys)
+            for index, _ in enumerate(carried)
         }
 
     def value(self, counts: Counts, measured: Measured) -> float:

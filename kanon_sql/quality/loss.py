@@ -23,10 +23,12 @@ class Loss(Metric):
     """
 
     name: ClassVar[str] = "loss"
+    carries = "sizes"
+    staged = True
 
-    def aggregates(self, kept: Sql, sizes: Sequence[str], keys: Sequence[str]) -> dict[str, Sql]:
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Per sized quasi-identifier: domain values under the released rows' values."""
-        return {f"covered_{index}": render("quality/loss", kept=kept, size=size) for index, size in enumerate(sizes)}
+        return {f"covered_{index}": render("quality/loss", kept=kept, size=size) for index, size in enumerate(carried)}
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """The geometric mean of the attributes' losses."""
@@ -45,6 +47,17 @@ class Loss(Metric):
         """The value if no class had to be suppressed."""
         shares = [
             attribute.covered[level] / attribute.domain_rows + counts.null_rows
+            for attribute, level in zip(counts.attributes, node, strict=True)
+        ]
+        return self._mean(counts, shares)
+
+    def least(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """As if the suppressed rows were those with the most domain values under theirs."""
+        more = suppressed - counts.null_rows
+        shares = [
+            attribute.covered[level] / attribute.domain_rows
+            + counts.null_rows
+            + more * (1 - attribute.largest[level] / attribute.domain_rows)
             for attribute, level in zip(counts.attributes, node, strict=True)
         ]
         return self._mean(counts, shares)

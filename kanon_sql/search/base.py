@@ -72,6 +72,9 @@ class Question:
             be suppressed; otherwise only ``Verdict.prunable`` may prune.
         bound: node -> a value its metric cannot go below, without any query. It never
             decreases along the lattice.
+        staged: asking for the metric costs more than asking for the verdict, and the floor says
+            no more than the bound: ask for it where ``least`` leaves it open whether a node wins.
+        least: verdict (without metric) -> a value that its metric cannot go below.
         rank: verdict (with metric) -> sort key of the metric, ties broken by the
             preference criterion and the node itself.
         prefer: verdict (with metric) -> sort key of the preference criterion first
@@ -82,6 +85,8 @@ class Question:
     heights: Node
     monotone: bool
     bound: Callable[[Node], float]
+    staged: bool
+    least: Callable[[Verdict], float]
     rank: Callable[[Verdict], tuple[Any, ...]]
     prefer: Callable[[Verdict], tuple[Any, ...]]
 

@@ -35,6 +35,9 @@ _ASKED = 8
 
 _ROUND = 32
 """Nodes per question: smaller than the most allowed, since each answer decides others."""
+_FEW = 4
+"""So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
+and so many metrics are asked for at a time: each answer may spare the others."""
 _BOLD = 0.7
 """Go further above the region while more than this share of such questions comes back violating."""
 
@@ -208,24 +211,40 @@ class _Region:
 
     def _ask(self, numbers: list[int]) -> Generator[Batch, Mapping[Node, Verdict], None]:
         """Ask about those nodes not asked yet, and tag what the answers decide."""
-        tags = self._tags
+        question, tags = self._question, self._tags
         nodes = [tags.node(number) for number in numbers if not tags.marks[number] & _ASKED]
-        verdicts = yield from ask(nodes, metrics=True)
+        measured = not question.staged or len(nodes) <= _FEW
+        verdicts = yield from ask(nodes, metrics=measured)
         for node in nodes:
-            self._learn(tags.number(node), verdicts[node])
+            self._learn(tags.number(node), verdicts[node], measured=measured)
+        if not measured:
+            yield from self._measure([verdicts[node] for node in nodes if verdicts[node].satisfied])
         while self._floors and not can_win(-self._floors[0][0], self._best):
             tags.mark_above(heappop(self._floors)[1], _CLOSED)
 
-    def _learn(self, number: int, verdict: Verdict) -> None:
-        question, tags = self._question, self._tags
+    def _measure(self, satisfied: list[Verdict]) -> Generator[Batch, Mapping[Node, Verdict], None]:
+        """Ask for the metric of those that may win, the most promising first."""
+        least = self._question.least
+        waiting = sorted(((least(verdict), verdict.node) for verdict in satisfied), reverse=True)
+        while waiting and can_win(waiting[-1][0], self._best):
+            chosen = [waiting.pop()[1] for _ in range(min(_FEW, len(waiting)))]
+            verdicts = yield from ask(chosen, metrics=True)
+            for node in chosen:
+                self._accept(verdicts[node])
+
+    def _learn(self, number: int, verdict: Verdict, *, measured: bool) -> None:
+        tags = self._tags
         tags.marks[number] |= _ASKED
-        if holds(question, verdict):
+        if holds(self._question, verdict):
             tags.mark_above(number, _HOLDING)
         else:
             tags.mark_below(number, _VIOLATING)
-        if verdict.satisfied:
-            self.solutions.append(verdict)
-            if self._best is None or question.rank(verdict) < question.rank(self._best):
-                self._best = verdict
+        if verdict.satisfied and measured:
+            self._accept(verdict)
         if verdict.floor is not None:
             heappush(self._floors, (-verdict.floor, number))
+
+    def _accept(self, solution: Verdict) -> None:
+        self.solutions.append(solution)
+        if self._best is None or self._question.rank(solution) < self._question.rank(self._best):
+            self._best = solution

@@ -7,8 +7,9 @@ import shutil
 import subprocess
 import tempfile
 import time
+from datetime import datetime
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing.subject import TYPES
