@@ -18,6 +18,7 @@ from kanon_sql.quality import Measured, Metric
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
@@ -147,14 +148,20 @@ class Evaluator:
         """The quasi-identifiers strictly between level 0 and their top."""
         return [index for index in self.sets.keyed(node) if node[index] > 0]
 
-    def _carried(self, node: Node, metric: Metric | None) -> list[str]:
-        """The columns that the classes of a node carry along for a metric."""
-        quote = self.workspace.compiler.quote
+    def _carried(self, node: Node, metric: Metric | None) -> list[int]:
+        """The quasi-identifiers whose codes the classes of a node carry along for a metric."""
         if metric is None or metric.carries is None:
             return []
-        if metric.carries == "sizes":
-            return [quote(f"s{index}_{node[index]}") for index in self._sized(node)]
-        return [quote(f"c{index}_{node[index]}") for index in self.sets.keyed(node)]
+        return self._sized(node) if metric.carries == "sizes" else self.sets.keyed(node)
+
+    def _sizes(self, index: int, level: int) -> dict[str, str]:
+        """Where the domain values under the generalized values of a level are counted."""
+        stride, quote = self.sets.packing.places[index].stride, self.workspace.compiler.quote
+        return {
+            "code": f"{quote(f'c{level}')} * {stride}",
+            "size": quote(f"s{level}"),
+            "lookup": self.workspace.quoted(self.sets.lookups[index].table),
+        }
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
         (rows,) = self.workspace.row("evaluate/size", tables=[base, *values.values()])
@@ -206,7 +213,15 @@ class Evaluator:
         filled = {
             **fills,
             **{f"key_{position}": key for position, key in enumerate(keys)},
-            **{f"carried_{position}": column for position, column in enumerate(carried)},
+            **{
+                f"carried_{position}": compiler.quote(f"c{index}_{node[index]}")
+                for position, index in enumerate(carried)
+            },
+            **{
+                f"{what}_{position}": text
+                for position, index in enumerate(carried)
+                for what, text in self._sizes(index, node[index]).items()
+            },
             "base": self.workspace.quoted(covering.base),
             **{
                 f"values_{position}": self.workspace.quoted(relation)
@@ -228,10 +243,12 @@ class Evaluator:
     def _aggregates(self, frames: Frames, metric: Metric | None) -> dict[str, Any]:
         """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it."""
         windows = {} if metric is None else metric.windows(frames.carried_names)
+        joined = metric is not None and metric.carries == "sizes"
+        carried = [f"y{position}" for position, _ in enumerate(frames.carried)] if joined else frames.carried_names
         every = conditions(self.models)
         kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
         sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
-        aggregates = {} if metric is None else metric.aggregates(kept, frames.carried_names)
+        aggregates = {} if metric is None else metric.aggregates(kept, carried)
         # The branches of a UNION ALL have the same number of columns.
         width = 0 if metric is None else self._width(metric)
         padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
@@ -240,6 +257,8 @@ class Evaluator:
             "kept": kept,
             # Without a requirement that suppression breaks, both counts are the same.
             "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
+            "sized": frames.carried_names if joined else [],
+            "sizes": [_sizes_frame(position, name) for position, name in enumerate(carried)] if joined else [],
             "windows": list(windows.items()),
             "aggregates": [*aggregates.items(), *padding.items()],
         }
@@ -282,6 +301,11 @@ class Evaluator:
             metric=value,
             floor=floor,
         )
+
+
+def _sizes_frame(position: int, name: str) -> Sql:
+    slots = {what: slot(f"{what}_{position}") for what in ("code", "size")}
+    return render("frequency/sizes", **slots, table=slot(f"lookup_{position}"), name=name)
 
 
 def _rounded(value: float | None) -> float:

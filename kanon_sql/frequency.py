@@ -23,7 +23,8 @@ from kanon_sql.packing import Packing
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, relation
 from kanon_sql.workspace import Workspace
 
 __all__ = [
@@ -205,7 +206,21 @@ def build_frequency_sets(
 
 def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
     """The numbers per quasi-identifier and level that metrics take their bounds from."""
-    items = [{"index": lookup.index, "level": level} for lookup in sets.lookups for level in lookup.levels]
+    items = [
+        {
+            "index": lookup.index,
+            "level": level,
+            "sizes": render(
+                "frequency/sizes",
+                code=Sql(f"{identifier(f'c{level}')} * {sets.packing.places[lookup.index].stride}"),
+                size=identifier(f"s{level}"),
+                table=relation(lookup.table),
+                name="label_size",
+            ),
+        }
+        for lookup in sets.lookups
+        for level in lookup.levels
+    ]
     found = {
         (attribute, level): (int(labels), int(covered or 0), int(largest or 1), float(row_log or 0.0))
         for attribute, level, labels, covered, largest, row_log in workspace.fetch(

@@ -77,12 +77,14 @@ class Lookup(LookupTable):
         radix: a number above every code.
         unused: hierarchy rows that no row of the data uses; None for rules.
         null_rows: rows of the source that have NULL here.
+        has_nulls: whether NULL may be among the values, so that joins must compare it too.
     """
 
     domain_rows: int
     radix: int
     unused: int | None
     null_rows: int
+    has_nulls: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,6 +360,7 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
                 radix=1 + (values if item.hierarchy_rows is None else item.hierarchy_rows),
                 unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
                 null_rows=null_rows,
+                has_nulls=null_values > 0,
             )
         )
     if problems:

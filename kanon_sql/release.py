@@ -143,7 +143,12 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         suppressed=choice.suppressed,
         keys=[] if choice.suppressed is None else _packed_keys(sets, node),
         lookups=[
-            {"index": lookup.index, "table": lookup.table, "value": exact_value(columns[lookup.name], "kanon_source")}
+            {
+                "index": lookup.index,
+                "table": lookup.table,
+                "value": exact_value(columns[lookup.name], "kanon_source"),
+                "has_nulls": lookup.has_nulls,
+            }
             for lookup in sets.lookups
         ],
         null_values=[

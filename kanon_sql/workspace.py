@@ -124,7 +124,10 @@ class Workspace:
             return
         if self.engine.scratch.mode == "schema":
             self._record(quoted)
-        self.execute("hierarchy/domain", target=target, levels=len(columns))
+        longest = None
+        if dialect.sized_text:
+            longest = [max(1, *(len(row[level] or "") for row in rows)) for level, _ in enumerate(columns)]
+        self.execute("hierarchy/domain", target=target, levels=len(columns), longest=longest)
         for start in range(0, len(rows), ROWS_PER_INSERT):
             chunk = rows[start : start + ROWS_PER_INSERT]
             self.engine.execute(Statement("hierarchy/load", dialect.insert(quoted, chunk), loads=len(chunk)))

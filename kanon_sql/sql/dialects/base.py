@@ -24,6 +24,7 @@ class Dialect:
         backslash: a backslash escapes inside text literals and quoted names, in literals alone, or nowhere.
         pads: comparing texts ignores blanks at their end, so that texts which end with one are refused.
         longest_name: the longest name, in bytes or in characters; None when there is no limit that matters.
+        sized_text: text columns of a stated length are faster than those of any length.
         inserts: rows can be inserted into a scratch table of the session.
         deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
@@ -34,6 +35,7 @@ class Dialect:
     backslash: ClassVar[bool | Literal["in literals"]] = False
     pads: ClassVar[bool] = False
     longest_name: ClassVar[tuple[int, Literal["bytes", "characters"]] | None] = None
+    sized_text: ClassVar[bool] = False
     inserts: ClassVar[bool] = True
     deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True

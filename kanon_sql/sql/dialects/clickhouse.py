@@ -56,7 +56,7 @@ class ClickHouse(Dialect):
             (tuple(_UTF8), _characters),
             (exp.Div, _division),
             (exp.IntDiv, _whole_division),
-            (exp.Sum, _sum),
+            (exp.Mul, _square),
             (exp.ColumnDef, _column),
         ):
             tree = replaced(tree, kind, by)
@@ -183,16 +183,12 @@ def _whole_division(division: exp.Expr) -> exp.Expr:
     return _call("intDiv", division.this, division.expression)
 
 
-def _sum(total: exp.Expr) -> exp.Expr:
-    """A sum of integers wraps silently, and so do products of sums; 38 digits do not.
-
-    What is summed as a plain column is a number of rows or persons; sums of expressions over such
-    sums have its type. Constants and casts in every sum would double the time to plan a statement.
-    """
-    if isinstance(total.this, exp.Column):
-        digits = exp.Anonymous(this="toDecimal128", expressions=[total.this.copy(), exp.Literal.number(0)])
-        return exp.Sum(this=digits)
-    return total
+def _square(product: exp.Expr) -> exp.Expr:
+    """Integers wrap silently: numbers of rows need not fear that, but their squares do, and 38 digits do not."""
+    if isinstance(product.this, exp.Column) and product.this == product.expression:
+        digits = exp.Anonymous(this="toDecimal128", expressions=[product.this.copy(), exp.Literal.number(0)])
+        return exp.Mul(this=digits, expression=product.expression.copy())
+    return product
 
 
 def _column(column: exp.Expr) -> exp.Expr:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect
+from kanon_sql.sql.dialects.base import Dialect, replaced
 
 __all__ = ["Postgres"]
 
@@ -19,3 +19,19 @@ class Postgres(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
+
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Inner joins that compare NULL too, by hash: of arrays of one value, which compare it as a value.
+
+        IS NOT DISTINCT FROM cannot be hashed. Both sides have one type, or arrays would not compare.
+        """
+        for join in tree.find_all(exp.Join):
+            condition = join.args.get("on")
+            if condition is not None and not join.side:
+                join.set("on", replaced(condition, exp.NullSafeEQ, _of_arrays))
+        return tree
+
+
+def _of_arrays(same: exp.Expr) -> exp.Expr:
+    left, right = (exp.Array(expressions=[side.copy()], bracket_notation=True) for side in (same.this, same.expression))
+    return exp.EQ(this=left, expression=right)
