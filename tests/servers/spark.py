@@ -14,17 +14,23 @@ from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing import Subject
 from servers.base import Missing, started
 
-_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+MEMORY = 1024
+"""Of every process, in MiB."""
 
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "1g",
-    "spark.executor.memory": "1g",
+    "spark.driver.memory": f"{MEMORY}m",
+    "spark.executor.memory": f"{MEMORY}m",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.session.timeZone": "Europe/Berlin",  # the answers must not follow it
+}
+
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+SMALL = {
     # Many small statements: what pays off on large data only takes longer.
     "spark.default.parallelism": "2",
     "spark.sql.shuffle.partitions": "2",
@@ -32,7 +38,9 @@ SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.executor.extraJavaOptions": _JAVA,
+    "spark.driver.extraJavaOptions": _JAVA,
 }
+"""For tables of a few rows."""
 
 _NO_SUCH_NAME = "Spark's own catalog allows letters, digits and _ in a table's name"
 
@@ -53,7 +61,8 @@ class SparkSubject(Subject):
         ("marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b"), _NO_SUCH_NAME
     )
 
-    def __init__(self) -> None:
+    def __init__(self, workers: int = 2, settings: Mapping[str, str] = SMALL) -> None:
+        """A driver and ``workers`` processes with a core each; ``settings`` suit the size of the tables."""
         try:
             from pyspark.sql import SparkSession
         except ImportError as error:
@@ -62,14 +71,11 @@ class SparkSubject(Subject):
             raise Missing("there is no Java")
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         self.directory = tempfile.mkdtemp(prefix="kanon_spark_")
-        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("kanon_sql tests")
-        for name, value in SETTINGS.items():
+        builder = SparkSession.builder.master(f"local-cluster[{workers},1,{MEMORY}]").appName("kanon_sql tests")
+        for name, value in {**SETTINGS, **settings}.items():
             builder = builder.config(name, value)
-        builder = (
-            builder.config("spark.sql.warehouse.dir", f"{self.directory}/warehouse")
-            .config("spark.local.dir", self.directory)
-            .config("spark.driver.extraJavaOptions", f"{_JAVA} -Dderby.system.home={self.directory}")
-        )
+        builder = builder.config("spark.sql.warehouse.dir", f"{self.directory}/warehouse")
+        builder = builder.config("spark.local.dir", self.directory)
         self.session = started(builder.getOrCreate)
         self.session.sparkContext.setLogLevel("OFF")
 
