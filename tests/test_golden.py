@@ -138,8 +138,8 @@ def statements(dialect: str) -> list[Statement]:
     with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
         sets = build_frequency_sets(workspace, with_table, {column.name: column for column in COLUMNS}, ["dx"])
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-        evaluator._rolled_up(sets.base, (1, 1, 0), values=False)
-        evaluator._rolled_up(sets.values["dx"], (1, 1, 0), values=True)
+        evaluator.statements.roll_up(sets.base, (1, 1, 0), values=False)
+        evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values=True)
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})

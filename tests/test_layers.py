@@ -29,6 +29,7 @@ LAYERS = [
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
     ["classes", "verify", "rollup"],
+    ["nodes"],
     ["evaluate", "release"],
     ["publish"],
     ["pipeline"],

@@ -51,6 +51,8 @@ class Capabilities:
         files: Parquet and CSV files can be read as relations.
         folds_names: two names that differ in case only are one.
         nodes_per_statement: lattice nodes that one statement may ask about.
+        nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
+            one GROUP BY, joined as rows, than in one each.
     """
 
     transactional_ddl: bool
@@ -59,6 +61,7 @@ class Capabilities:
     files: bool
     folds_names: bool
     nodes_per_statement: int = 32
+    nodes_as_rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)

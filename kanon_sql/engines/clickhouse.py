@@ -74,7 +74,12 @@ SETTINGS: Mapping[str, str] = {
 """In force for every statement: sent with each one over HTTP, set on the session in chDB."""
 
 CAPABILITIES = Capabilities(
-    transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+    transactional_ddl=False,
+    atomic_replace=True,
+    temp_tables=True,
+    files=False,
+    folds_names=False,
+    nodes_as_rows=8_000,
 )
 
 _PORTS = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDBEngine", "connect_duckdb"]
 
-CAPABILITIES = Capabilities(transactional_ddl=True, atomic_replace=True, temp_tables=True, files=True, folds_names=True)
+CAPABILITIES = Capabilities(
+    transactional_ddl=True,
+    atomic_replace=True,
+    temp_tables=True,
+    files=True,
+    folds_names=True,
+    nodes_as_rows=8_000,
+)
 
 _SETTINGS = {
     "python_enable_replacements": "false",  # a missing table's name is not a Python variable

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
@@ -34,7 +35,13 @@ __all__ = ["SETTINGS", "SparkEngine", "connect_spark"]
 T = TypeVar("T")
 
 CAPABILITIES = Capabilities(
-    transactional_ddl=False, atomic_replace=False, temp_tables=True, files=False, folds_names=True
+    transactional_ddl=False,
+    atomic_replace=False,
+    temp_tables=True,
+    files=False,
+    folds_names=True,
+    nodes_per_statement=64,
+    nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
 )
 
 SETTINGS: Mapping[str, str] = {

@@ -88,6 +88,11 @@ class Dialect:
         ]
         return "\nUNION ALL\n".join(selects)
 
+    def numbers(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> str:
+        """The FROM form of a table of integers."""
+        listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+        return f"(VALUES {listed}) AS {self.quote(name)} ({', '.join(map(self.quote, columns))})"
+
     def insert(self, table: str, rows: Sequence[Sequence[str | None]]) -> str:
         """Insert rows of text into a table, whose name is quoted."""
         return f"INSERT INTO {table} VALUES\n  " + ",\n  ".join(

@@ -81,6 +81,12 @@ class ClickHouse(Dialect):
         listed = ",\n  ".join("(" + ", ".join(map(self.literal, row)) + ")" for row in rows)
         return f"SELECT * FROM values({structure},\n  {listed})"
 
+    def numbers(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> str:
+        """The FROM form of a table of integers."""
+        structure = self.literal(", ".join(f"{self.quote(column)} Int64" for column in columns))
+        listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+        return f"(SELECT * FROM values({structure}, {listed})) AS {self.quote(name)}"
+
     def rename(self, table: Sequence[str], name: str) -> str:
         """Give a table another name in its database."""
         return f"RENAME TABLE {self.relation(table)} TO {self.relation([*table[:-1], name])}"

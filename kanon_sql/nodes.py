@@ -1,0 +1,248 @@
+"""The statements about lattice nodes: what is asked of a frequency set, and how sets are rolled up.
+
+Two forms of one question. A node by itself is a GROUP BY over the columns of its levels; many
+nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every vector, and
+one GROUP BY answers them all: its keys choose each node's columns by CASE. That costs more per
+vector and far less per node, which pays on small sets, and where planning is dear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from kanon_sql.classes import Frames, classes, conditions, flagged_classes
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.lattice import Node
+from kanon_sql.privacy import PrivacyModel
+from kanon_sql.quality import Metric
+from kanon_sql.rollup import Covering
+from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
+from kanon_sql.workspace import Workspace
+
+__all__ = ["NodeStatements"]
+
+TOGETHER = 4
+"""Fewer nodes than this are never made rows."""
+
+
+class NodeStatements:
+    """Writes the statements of a run's nodes.
+
+    Args:
+        workspace: where they will run.
+        sets: the frequency sets.
+        models: the requirements.
+        sound: per requirement, whether pruning by its monotonicity is sound.
+    """
+
+    def __init__(
+        self, workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], sound: Sequence[bool]
+    ) -> None:
+        self._workspace = workspace
+        self._sets = sets
+        self._models = models
+        self._sound = sound
+        self._rollups = count()
+        self._names: dict[tuple[str, int], list[str]] = {}
+
+    # --- Questions ---
+
+    def question(self, nodes: Mapping[int, tuple[Node, Covering]], metric: Metric | None) -> Statement:
+        """One statement about some nodes.
+
+        Args:
+            nodes: a number for each, which its row begins with -> the node, the sets to answer it from.
+            metric: the quality metric to ask for, if any.
+        """
+        most = self._workspace.engine.capabilities.nodes_as_rows
+        groups: dict[Covering, dict[int, Node]] = {}
+        for number, (node, covering) in nodes.items():
+            groups.setdefault(covering, {})[number] = node
+        branches = []
+        for covering, group in groups.items():
+            if len(group) >= TOGETHER and covering.rows <= most and (metric is None or metric.carries is None):
+                branches.append(self._together(group, covering, metric))
+            else:
+                branches += [
+                    self.one("evaluate/node", node, covering, metric, {"node": str(number)})
+                    for number, node in group.items()
+                ]
+        return self._workspace.compiler.union(branches)
+
+    def one(
+        self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
+    ) -> Statement:
+        """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
+        keys, carried = self.keys(node), self.carried(node, metric)
+        compiler = self._workspace.compiler
+        text = compiler.shape(
+            name,
+            (len(keys), len(carried), None if metric is None else metric.name, str(context.get("target"))),
+            lambda: {
+                **self._context([slot(f"key_{position}") for position, _ in enumerate(keys)], len(carried), metric),
+                **context,
+            },
+        )
+        filled = {
+            **fills,
+            **{f"key_{position}": key for position, key in enumerate(keys)},
+            **{
+                f"carried_{position}": compiler.quote(f"c{index}_{node[index]}")
+                for position, index in enumerate(carried)
+            },
+            **{
+                f"{what}_{position}": text
+                for position, index in enumerate(carried)
+                for what, text in self._sizes(index, node[index]).items()
+            },
+            **self._from(covering, ""),
+        }
+        return compiler.fill(name, text, filled)
+
+    def _together(self, nodes: Mapping[int, Node], covering: Covering, metric: Metric | None) -> Statement:
+        """One GROUP BY over the vectors joined to the nodes."""
+        compiler = self._workspace.compiler
+        levels = {index: {node[index] for node in nodes.values()} for index, _ in enumerate(self._sets.lookups)}
+        varying = [index for index, found in levels.items() if len(found) > 1]
+        heights = [lookup.height for lookup in self._sets.lookups]
+
+        def digit(index: int) -> str:
+            """The code at the node's level; at the top there is one value, so any number will do."""
+            found = sorted(level for level in levels[index] if level < heights[index])
+            codes = [(level, compiler.quote(f"c{index}_{level}")) for level in found]
+            if index not in varying:
+                return codes[0][1]
+            chosen = " ".join(f"WHEN {level} THEN {code}" for level, code in codes)
+            return f"CASE {compiler.quote(f'n{index}')} {chosen} ELSE 0 END"
+
+        keyed = [index for index, found in levels.items() if min(found) < heights[index]]
+        keys = self._sets.packing.keys(keyed, digit)
+        text = compiler.shape(
+            "evaluate/node",
+            ("together", len(keys), None if metric is None else metric.name),
+            lambda: {
+                **self._context(
+                    [identifier("node"), *(slot(f"key_{position}") for position, _ in enumerate(keys))],
+                    0,
+                    metric,
+                    grouped=True,
+                )
+            },
+        )
+        columns = ["node", *(f"n{index}" for index in varying)]
+        rows = [[number, *(node[index] for index in varying)] for number, node in nodes.items()]
+        crossed = f" CROSS JOIN {compiler.dialect.numbers('nodes', columns, rows)}"
+        filled = {f"key_{position}": key for position, key in enumerate(keys)}
+        return compiler.fill("evaluate/node", text, {**filled, **self._from(covering, crossed)})
+
+    def _from(self, covering: Covering, crossed: str) -> dict[str, str]:
+        quoted = self._workspace.quoted
+        tables = {"base": covering.base}
+        tables |= {f"values_{position}": table for position, table in enumerate(covering.values.values())}
+        return {name: quoted(table) + crossed for name, table in tables.items()}
+
+    def _context(
+        self, keys: Sequence[Sql], carried: int, metric: Metric | None, *, grouped: bool = False
+    ) -> dict[str, Any]:
+        frames = Frames(
+            base=slot("base"),
+            values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
+            counting=self._sets.counting,
+            keys=keys,
+            carried=[slot(f"carried_{position}") for position in range(carried)],
+        )
+        return {"flagged": flagged_classes(frames, self._models), **self._aggregates(frames, metric, grouped)}
+
+    def _aggregates(self, frames: Frames, metric: Metric | None, grouped: bool) -> dict[str, Any]:
+        """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it."""
+        windows = {} if metric is None else metric.windows(frames.carried_names)
+        joined = metric is not None and metric.carries == "sizes"
+        carried = [f"y{position}" for position, _ in enumerate(frames.carried)] if joined else frames.carried_names
+        every = conditions(self._models)
+        kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
+        sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
+        aggregates = {} if metric is None else metric.aggregates(kept, carried)
+        # The branches of a UNION ALL have the same number of columns.
+        width = 0 if metric is None else self._width(metric)
+        padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
+        return {
+            "grouped": grouped,
+            "classes": classes(frames, self._models, with_keys=grouped or bool(windows)),
+            "kept": kept,
+            # Without a requirement that suppression breaks, both counts are the same.
+            "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
+            "sized": frames.carried_names if joined else [],
+            "sizes": [_sizes_frame(position, name) for position, name in enumerate(carried)] if joined else [],
+            "windows": list(windows.items()),
+            "aggregates": [*aggregates.items(), *padding.items()],
+        }
+
+    def aggregate_names(self, metric: Metric, carried: int) -> list[str]:
+        """The names of a metric's aggregates over a node that carries so many columns along."""
+        shape = (metric.name, carried)
+        if shape not in self._names:
+            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * carried))
+        return self._names[shape]
+
+    def _width(self, metric: Metric) -> int:
+        """The most aggregates that a metric can ask for."""
+        return len(self.aggregate_names(metric, len(self._sets.lookups)))
+
+    # --- What a node is grouped by ---
+
+    def keys(self, node: Node) -> list[str]:
+        """The packed keys of a node's classes, over any frequency set that covers it."""
+        quote = self._workspace.compiler.quote
+        return self._sets.packing.keys(self._sets.keyed(node), lambda index: quote(f"c{index}_{node[index]}"))
+
+    def sized(self, node: Node) -> list[int]:
+        """The quasi-identifiers strictly between level 0 and their top."""
+        return [index for index in self._sets.keyed(node) if node[index] > 0]
+
+    def carried(self, node: Node, metric: Metric | None) -> list[int]:
+        """The quasi-identifiers whose codes the classes of a node carry along for a metric."""
+        if metric is None or metric.carries is None:
+            return []
+        return self.sized(node) if metric.carries == "sizes" else self._sets.keyed(node)
+
+    def _sizes(self, index: int, level: int) -> dict[str, str]:
+        """Where the domain values under the generalized values of a level are counted."""
+        stride, quote = self._sets.packing.places[index].stride, self._workspace.compiler.quote
+        return {
+            "code": f"{quote(f'c{level}')} * {stride}",
+            "size": quote(f"s{level}"),
+            "lookup": self._workspace.quoted(self._sets.lookups[index].table),
+        }
+
+    # --- Frequency sets ---
+
+    def roll_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
+        """The frequency set of a node, made from that of one of its specializations."""
+        target = self._workspace.table(f"rollup{next(self._rollups)}")
+        keyed = self._sets.keyed(node)
+        heights = [lookup.height for lookup in self._sets.lookups]
+        keys = self._sets.packing.keys(keyed, lambda index: identifier(f"c{index}_{node[index]}"))
+        groups = [Sql(key) for key in keys]
+        groups += [identifier("value_code")] if values else []
+        groups += [identifier("unit")] if self._sets.counting == "unit" else []
+        self._workspace.execute(
+            "evaluate/rollup",
+            target=target,
+            source=source,
+            values=values,
+            counting=self._sets.counting,
+            groups=groups,
+            carried=[
+                {"index": index, "level": level} for index in keyed for level in range(node[index], heights[index])
+            ],
+        )
+        return target
+
+
+def _sizes_frame(position: int, name: str) -> Sql:
+    slots = {what: slot(f"{what}_{position}") for what in ("code", "size")}
+    return render("frequency/sizes", **slots, table=slot(f"lookup_{position}"), name=name)
