@@ -3,11 +3,13 @@
     python benchmarks/engines.py                      # every engine that runs here
     python benchmarks/engines.py --engine sqlite      # one of them; may be repeated
     python benchmarks/engines.py --rows 100000 --repeat 1 --json FILE
+    python benchmarks/engines.py --engine spark --workers 1 --rows 10000000 --columns 5
 
 The case is ``million-release`` of bench.py: the resampled Adult extract, nine quasi-identifiers, k = 10,
 5 % suppression, the optimum under loss, from connecting to the verified and published table. The limit is
 measured on a plain connection, in turn with the runs: one GROUP BY over the quasi-identifiers and one
-CREATE TABLE AS SELECT of the whole table. Medians of ``--repeat`` runs; servers are those of the tests.
+CREATE TABLE AS SELECT of the whole table. Medians of ``--repeat`` runs; servers are those of the tests,
+Spark is a driver and ``--workers`` processes of one core with Spark's own settings for large tables.
 """
 
 from __future__ import annotations
@@ -35,6 +37,16 @@ from kanon_sql.testing import Subject
 
 TARGETS = {"duckdb": 10, "clickhouse": 10, "postgres": 10, "mariadb": 12, "sqlite": 12, "spark": 12}
 """A run may take so many times as long as the limit."""
+
+
+def started(name: str, workers: int) -> Any:
+    """A database of the tests."""
+    if name != "spark":
+        return SUBJECTS[name]()  # type: ignore[call-arg]
+    from servers.spark import SparkSubject
+
+    partitions = {"spark.sql.shuffle.partitions": str(workers), "spark.default.parallelism": str(workers)}
+    return SparkSubject(workers, partitions)
 
 
 def load_duckdb(subject: Any, path: Path) -> None:
@@ -88,10 +100,10 @@ def timed(work: Callable[[], Any]) -> float:
     return time.perf_counter() - started
 
 
-def limit_seconds(subject: Subject) -> tuple[float, float]:
+def limit_seconds(subject: Subject, names: list[str]) -> tuple[float, float]:
     """The two passes that no run can do without."""
     dialect = subject.dialect
-    columns = ", ".join(map(dialect.quote, QUASI_IDENTIFIERS))
+    columns = ", ".join(map(dialect.quote, names))
     grouped = f"SELECT {columns}, COUNT(*) AS row_count FROM adult GROUP BY {columns}"
     seconds = []
     for name, query, temporary in (("limit_groups", grouped, True), ("limit_copy", "SELECT * FROM adult", False)):
@@ -101,17 +113,20 @@ def limit_seconds(subject: Subject) -> tuple[float, float]:
     return seconds[0], seconds[1]
 
 
-def run_engine(name: str, path: Path, adult: Path, repeat: int) -> dict[str, Any]:
-    spec = kanon_sql.Spec.from_dict(specification(adult, "optimal"))
-    subject = SUBJECTS[name]()  # type: ignore[call-arg]
+def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) -> dict[str, Any]:
+    names = QUASI_IDENTIFIERS[: options.columns]
+    asked = specification(adult, "optimal")
+    asked["quasi_identifiers"] = {column: asked["quasi_identifiers"][column] for column in names}
+    spec = kanon_sql.Spec.from_dict(asked)
+    subject = started(name, options.workers)
     try:
         kind = "VARCHAR(64)" if name == "mariadb" else subject.types["text"]  # LONGTEXT would slow the limit down
         columns = ", ".join(f"{subject.dialect.quote(column)} {kind}" for column in QUASI_IDENTIFIERS)
         subject.execute(subject.create(subject.dialect.quote("adult"), columns))
         LOADERS[name](subject, path)
         seconds, limits = [], []
-        for _ in range(repeat):
-            limits.append(limit_seconds(subject))
+        for _ in range(options.repeat):
+            limits.append(limit_seconds(subject, names))
             subject.drop("adult_release")
             started = time.perf_counter()
             engine = subject.connect()
@@ -147,6 +162,8 @@ def main() -> None:
     parser.add_argument("--adult", help="the directory with adult.csv and its hierarchies")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=3)
+    parser.add_argument("--columns", type=int, default=len(QUASI_IDENTIFIERS), help="quasi-identifiers, from the first")
+    parser.add_argument("--workers", type=int, default=2, help="Spark's executors")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     adult = adult_directory(options.adult)
@@ -161,7 +178,7 @@ def main() -> None:
         path.parent.chmod(0o755)  # some servers read it themselves, as another user
         for name in options.engine or SUBJECTS:
             try:
-                figures[name] = run_engine(name, path, adult, options.repeat)
+                figures[name] = run_engine(name, path, adult, options)
             except Missing as missing:
                 print(f"{name:<12}{missing}")
                 continue

@@ -212,11 +212,15 @@ class SparkEngine(SessionEngine):
         small tables, exchanges take nearly all of the time. Many nodes still run side by side.
         """
         frame = self._session.sql(query).localCheckpoint()
-        if frame.count() <= ONE_PARTITION:
+        if frame.count() <= ONE_PARTITION and self._partitions(frame) != 1:
             spread, frame = frame, frame.coalesce(1).localCheckpoint()
             self._free(spread)
         frame.createOrReplaceTempView(view)
         return frame
+
+    def _partitions(self, frame: DataFrame) -> int | None:
+        """How many partitions a checkpoint has; Connect does not say."""
+        return None if self._remote else int(frame._jdf.queryExecution().toRdd().getNumPartitions())
 
     def _free(self, frame: DataFrame) -> None:
         """Give a checkpoint's memory back now; Spark would wait for a garbage collection, as Connect does."""

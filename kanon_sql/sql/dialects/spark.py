@@ -31,6 +31,13 @@ class Spark(Dialect):
         """Quoted names; tables of text that compares exactly, in a format that keeps every value."""
         if isinstance(tree, exp.Create):
             tree.set("properties", exp.Properties(expressions=[exp.FileFormatProperty(this=exp.Var(this="PARQUET"))]))
+        for select in tree.find_all(exp.Select):
+            order = select.args.get("order")
+            if order is not None and order.find(exp.Rand):
+                # ORDER BY would compute everything twice, the first time to find the partitions' bounds.
+                select.set("order", None)
+                select.set("distribute", exp.Distribute(expressions=[exp.Rand()]))
+                select.set("sort", exp.Sort(expressions=[exp.Rand()]))
         return text_columns(quote_names(tree), _EXACT)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
