@@ -39,7 +39,7 @@ TARGETS = {"duckdb": 10, "clickhouse": 10, "postgres": 10, "mariadb": 12, "sqlit
 """A run may take so many times as long as the limit."""
 
 
-def started(name: str, workers: int) -> Any:
+def opened(name: str, workers: int) -> Any:
     """A database of the tests."""
     if name != "spark":
         return SUBJECTS[name]()  # type: ignore[call-arg]
@@ -118,7 +118,7 @@ def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) 
     asked = specification(adult, "optimal")
     asked["quasi_identifiers"] = {column: asked["quasi_identifiers"][column] for column in names}
     spec = kanon_sql.Spec.from_dict(asked)
-    subject = started(name, options.workers)
+    subject = opened(name, options.workers)
     try:
         kind = "VARCHAR(64)" if name == "mariadb" else subject.types["text"]  # LONGTEXT would slow the limit down
         columns = ", ".join(f"{subject.dialect.quote(column)} {kind}" for column in QUASI_IDENTIFIERS)
