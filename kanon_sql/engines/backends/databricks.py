@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kanon_sql.engines.backends.warehouse import Warehouse
@@ -25,6 +26,10 @@ class DatabricksBackend(Warehouse):
     autocommit = False
     codes = r"^\[[A-Z_]+(\.[A-Z_]+)*\]"
     cancels = r"cancell?ed|OPERATION_CANCELED"
+
+    def settings(self) -> Sequence[str]:
+        """A date of a moment is the same for whoever asks."""
+        return ("SET TIME ZONE 'UTC'",)
 
     def version(self, engine: RelationalEngine) -> str:
         """The version of Spark in it."""
