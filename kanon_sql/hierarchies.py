@@ -336,7 +336,16 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
     counts = {row[0]: row[1:] for row in workspace.fetch("hierarchy/coverage", len(built), lookups=built, raw=raw)}
     lookups, problems = [], []
     for item in built:
-        values, null_values, null_rows, uncovered, uncovered_rows = (int(count or 0) for count in counts[item.index])
+        values, equal, null_values, null_rows, uncovered, uncovered_rows = (
+            int(count or 0) for count in counts[item.index]
+        )
+        if equal != values:
+            problems.append(
+                Problem(
+                    f"quasi_identifiers.{item.name}: {values - equal} distinct values are not equal to themselves on "
+                    "this engine (NaN?), so no row can be matched with them; filter them in a source query"
+                )
+            )
         if uncovered:
             problems.append(
                 Problem(

@@ -147,7 +147,7 @@ def _engine(dialect: str) -> type[Backend | SessionEngine]:
 _ANSWERS = {
     **dict.fromkeys(("row_count", "persons", "most_vectors", "labels", "covered", "largest"), 1),
     "null_values": 1,  # NULL may be among them
-    "domain_values": LARGEST - 1,  # any number of them may turn up when the script is run
+    **dict.fromkeys(("domain_values", "found_values"), LARGEST - 1),  # any number may turn up when the script is run
     **dict.fromkeys(("classes", "kept_classes", "class_rows", "smallest_class", "largest_class", "top_labels"), 1),
     "top_label": "*",
 }

@@ -411,6 +411,13 @@ class Conformance:
         assert multiset(with_visits.rows((*there, "released"))) == multiset(reference.rows("visits_release"))
         assert kanon_sql.anonymize(engine, spec).passed, "it replaces its own"
         assert kanon_sql.check(engine, spec).passed
+        full = engine.full_name((*there, "some_view"))
+        assert full is not None
+        qualified = ".".join('"' + part.replace('"', '""') + '"' for part in full)
+        same(
+            kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**SPEC, "source": qualified})),
+            kanon_sql.plan(reference.engine, kanon_sql.Spec.from_dict({**SPEC, "source": where})),
+        )
         with_visits.drop((*there, "some_view"), "VIEW")
         with_visits.drop((*there, "released"))
 
