@@ -403,7 +403,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
     (r"B?Float\d+$", "float"),
     (r"String$|FixedString\(|Enum(8|16)?\(", "text"),
     (r"Date(32)?$", "date"),
-    (r"DateTime(64)?\(.*'(?!UTC')", "moment"),  # with a zone; without one it is UTC here
+    (r"DateTime(64)?\([^']*'(?!UTC')", "moment"),  # with a zone; without one it is UTC here
     (r"DateTime", "timestamp"),
     (r"Bool$", "boolean"),
 )
