@@ -223,23 +223,33 @@ class NodeStatements:
     def roll_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
         """The frequency set of a node, made from that of one of its specializations."""
         target = self._workspace.table(f"rollup{next(self._rollups)}")
-        keyed = self._sets.keyed(node)
+        compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
         heights = [lookup.height for lookup in self._sets.lookups]
-        keys = self._sets.packing.keys(keyed, lambda index: identifier(f"c{index}_{node[index]}"))
-        groups = [Sql(key) for key in keys]
-        groups += [identifier("value_code")] if values else []
-        groups += [identifier("unit")] if self._sets.counting == "unit" else []
-        self._workspace.execute(
+        carried = [
+            quote(f"c{index}_{level}")
+            for index in self._sets.keyed(node)
+            for level in range(node[index], heights[index])
+        ]
+        groups = self.keys(node)
+        groups += [quote("value_code")] if values else []
+        groups += [quote("unit")] if self._sets.counting == "unit" else []
+        shape = compiler.shape(
             "evaluate/rollup",
-            target=target,
-            source=source,
-            values=values,
-            counting=self._sets.counting,
-            groups=groups,
-            carried=[
-                {"index": index, "level": level} for index in keyed for level in range(node[index], heights[index])
-            ],
+            (len(carried), len(groups), values),
+            lambda: {
+                "target": Relation(("kanon_rollup",)),
+                "source": Relation(slot="below"),
+                "values": values,
+                "counting": self._sets.counting,
+                "carried": [slot(f"carried_{position}") for position, _ in enumerate(carried)],
+                "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
+            },
         )
+        fills = {"below": self._workspace.quoted(source)}
+        fills |= {f"carried_{position}": code for position, code in enumerate(carried)}
+        fills |= {f"group_{position}": group for position, group in enumerate(groups)}
+        quoted = self._workspace.quoted(target)
+        self._workspace.run(compiler.fill("evaluate/rollup", shape, fills, target=quoted))
         return target
 
 

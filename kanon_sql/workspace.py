@@ -135,7 +135,8 @@ class Workspace:
     def drop(self, relation: Relation) -> None:
         """Drop a scratch table that is no longer needed."""
         if self.quoted(relation) not in self._inline:  # others may be made of an inline one
-            self.execute("scratch/drop", target=relation)
+            shape = self.compiler.shape("scratch/drop", (), lambda: {"target": Relation(slot="target")})
+            self.run(self.compiler.fill("scratch/drop", shape, {"target": self.quoted(relation)}))
         self._tables.remove(relation)
 
     def drop_all(self) -> None:

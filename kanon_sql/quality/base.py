@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import floor, prod
 from typing import Any, ClassVar, Literal
 
@@ -57,6 +58,22 @@ class Counts:
     rows: int
     null_rows: int
     attributes: Sequence[Attribute]
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """The attributes' weights."""
+        return [attribute.weight for attribute in self.attributes]
+
+    @cached_property
+    def losses(self) -> list[list[float]]:
+        """Per attribute and level, its loss if no class had to be suppressed; searches ask thousands of times."""
+        return [
+            [
+                normalized_share(covered / attribute.domain_rows + self.null_rows, self.rows, attribute.domain_rows)
+                for covered in attribute.covered
+            ]
+            for attribute in self.attributes
+        ]
 
 
 @dataclass(frozen=True)

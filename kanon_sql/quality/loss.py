@@ -45,11 +45,9 @@ class Loss(Metric):
 
     def bound(self, counts: Counts, node: Node) -> float:
         """The value if no class had to be suppressed."""
-        shares = [
-            attribute.covered[level] / attribute.domain_rows + counts.null_rows
-            for attribute, level in zip(counts.attributes, node, strict=True)
-        ]
-        return self._mean(counts, shares)
+        return geometric_mean(
+            [losses[level] for losses, level in zip(counts.losses, node, strict=True)], counts.weights
+        )
 
     def least(self, counts: Counts, node: Node, suppressed: int) -> float:
         """As if the suppressed rows were those with the most domain values under theirs."""
@@ -68,4 +66,4 @@ class Loss(Metric):
             normalized_share(share, counts.rows, attribute.domain_rows)
             for share, attribute in zip(shares, counts.attributes, strict=True)
         ]
-        return geometric_mean(losses, [attribute.weight for attribute in counts.attributes])
+        return geometric_mean(losses, counts.weights)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -116,9 +116,16 @@ class Compiler:
             self._shapes[full] = self._compile(name, context())
         return self._shapes[full]
 
-    def fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
-        """Fill a shape's slots with texts that are already SQL of this dialect."""
-        return self._fill(name, shape, fills)
+    def fill(self, name: str, shape: Shape, fills: Mapping[str, str], *, target: str | None = None) -> Statement:
+        """Fill a shape's slots with texts that are already SQL of this dialect.
+
+        Args:
+            name: the template's.
+            shape: compiled from it.
+            fills: slot -> text.
+            target: the quoted name of the table to create, where the shape was compiled for any.
+        """
+        return self._fill(name, shape if target is None else replace(shape, table=target), fills)
 
     def union(self, statements: Sequence[Statement]) -> Statement:
         """One statement that returns the rows of all of them."""
@@ -141,7 +148,7 @@ class Compiler:
         values = {**self._fills, **fills}
         scans = 0
 
-        def replace(match: re.Match[str]) -> str:
+        def filled(match: re.Match[str]) -> str:
             nonlocal scans
             slot = match.group(1)
             scans += slot == SOURCE
@@ -151,7 +158,7 @@ class Compiler:
 
         # Literals and quoted names may contain anything, so slots are sought outside them only.
         parts = self.dialect.quoted.split(shape.text)
-        text = "".join(part if index % 2 else _SLOT.sub(replace, part) for index, part in enumerate(parts))
+        text = "".join(part if index % 2 else _SLOT.sub(filled, part) for index, part in enumerate(parts))
         creates = None
         if shape.table is not None:
             creates = Creation(shape.table, text, shape.temporary)

@@ -46,7 +46,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "found"."value", "lab
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
 -- hierarchy/coverage
-SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_frequency"]', '(the time)');
@@ -56,7 +56,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "
 
 -- scratch/drop
 BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_raw" PURGE';
+  EXECUTE IMMEDIATE 'DROP TABLE slot_target PURGE';
 EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
 END;
 
@@ -117,36 +117,6 @@ END;
 -- scratch/forget
 DELETE FROM "clinic"."kanon_sql_scratch" WHERE "object_name" = '["clinic", "kanon_run_release"]';
 
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_suppressed" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_frequency" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_lookup1" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_domain1" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_lookup0" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
 -- scratch/forget_run
 DELETE FROM "kanon_scratch"."kanon_sql_scratch" WHERE "run_id" = 'run';
 
@@ -165,7 +135,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_lookup1" AS SELECT "value", "l0", CAST(D
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l2" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l2" IS NULL GROUP BY "l2" HAVING COUNT(DISTINCT "l3") > 1) "split" UNION ALL SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l3" FROM "kanon_scratch"."kanon_run_lookup1" WHERE NOT "l3" IS NULL GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) "split";
 
 -- hierarchy/coverage
-SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."c1" AS "c0_1", "lookup1"."c0" AS "c1_0", "lookup1"."c1" AS "c1_1", "lookup1"."c2" AS "c1_2", "lookup1"."c3" AS "c1_3", "lookup1"."c4" AS "c1_4", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" WHERE NOT "q0" IS NULL AND NOT "q1" IS NULL GROUP BY "q0", "q1") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL));
@@ -203,7 +173,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(D
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- hierarchy/coverage
-SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."c1" AS "c0_1", "lookup0"."c2" AS "c0_2", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
@@ -236,7 +206,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex"
 CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "distinct_values") "labelled";
 
 -- hierarchy/coverage
-SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_sensitive0"]', '(the time)');
@@ -288,24 +258,6 @@ SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_row
 
 -- manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '2c585bad016cd2ba043dda3e4739d761abf44eadbb96e266907c617e7f8f8950', '{"published_at": "(the time)"}');
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_staged" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_values0" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_sensitive0" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
 
 -- frequency/raw
 CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "v0", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST("kanon_source"."person" AS VARCHAR2(4000));
@@ -368,7 +320,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_lookup2" AS SELECT "value", "l0", CAST(D
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split" UNION ALL SELECT 1 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split" UNION ALL SELECT 1 AS "attribute", 2 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l2" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l2" IS NULL GROUP BY "l2" HAVING COUNT(DISTINCT "l3") > 1) "split" UNION ALL SELECT 1 AS "attribute", 3 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l3" FROM "kanon_scratch"."kanon_run_domain1" WHERE NOT "l3" IS NULL GROUP BY "l3" HAVING COUNT(DISTINCT "l4") > 1) "split";
 
 -- hierarchy/coverage
-SELECT 0 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 2 AS "attribute", COUNT(*) AS "domain_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup2" "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL OR "labels"."l3" IS NULL OR "labels"."l4" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL)) UNION ALL SELECT 2 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup2") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_scratch"."kanon_run_lookup2" "labels" JOIN (SELECT "q2" AS "value", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q2") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- frequency/encode
 CREATE TABLE "kanon_scratch"."kanon_run_values0" AS SELECT "lookup0"."c0" AS "c0_0", "lookup0"."c1" AS "c0_1", "lookup1"."c0" AS "c1_0", "lookup1"."c1" AS "c1_1", "lookup1"."c2" AS "c1_2", "lookup1"."c3" AS "c1_3", "lookup1"."c4" AS "c1_4", "lookup2"."c0" AS "c2_0", "sensitive"."code" AS "value_code", "sensitive"."reference_share" AS "reference_share", "vectors"."person_count" AS "person_count", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "q1", "q2", "v0", COUNT(DISTINCT "unit") AS "person_count", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" GROUP BY "q0", "q1", "q2", "v0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup2" "lookup2" ON ("vectors"."q2" = "lookup2"."value" OR ("vectors"."q2" IS NULL AND "lookup2"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_sensitive0" "sensitive" ON ("vectors"."v0" = "sensitive"."value" OR ("vectors"."v0" IS NULL AND "sensitive"."value" IS NULL));
@@ -427,24 +379,6 @@ SELECT COUNT(*) AS "persons", SUM(CASE WHEN "distinct_values0" > 1 THEN 1 ELSE 0
 -- check/form_counts
 SELECT "checked"."sex" AS "form", COUNT(*) AS "row_count" FROM "clinic"."visits" "checked" WHERE NOT "checked"."sex" IS NULL GROUP BY "checked"."sex" ORDER BY "form";
 
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_rollup1" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_rollup0" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_lookup2" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
-
 -- evaluate/achieved
 SELECT COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "k0", "k1", "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0", "base"."k1", "base"."class_rows", "base"."class_size", "values0"."m0" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 THEN SUM(CASE WHEN "class_total" > 0 AND CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) > "reference_share" THEN CAST("value_count" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share" ELSE 0 END) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", COALESCE("reference"."reference_share", 0) AS "reference_share", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."other" "checked" LEFT JOIN (SELECT "value" AS "reference_value", CAST("held" AS DOUBLE PRECISION) / CAST(SUM("held") OVER () AS DOUBLE PRECISION) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(DISTINCT "original"."person") AS "held" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counted") "reference" ON (CAST("checked"."dx" AS VARCHAR2(4000)) = "reference"."reference_value" OR (CAST("checked"."dx" AS VARCHAR2(4000)) IS NULL AND "reference"."reference_value" IS NULL))) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged";
 
@@ -462,12 +396,6 @@ INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch"
 
 -- scratch/probe_create
 CREATE TABLE "kanon_scratch"."kanon_run_probe" AS SELECT 1 AS "probe" FROM DUAL;
-
--- scratch/drop
-BEGIN
-  EXECUTE IMMEDIATE 'DROP TABLE "kanon_scratch"."kanon_run_probe" PURGE';
-EXCEPTION WHEN OTHERS THEN IF SQLCODE <> -942 THEN RAISE; END IF;
-END;
 
 -- scratch/probe_create
 CREATE TABLE "kanon_run_doctor" AS SELECT 1 AS "probe" FROM DUAL;
