@@ -164,7 +164,7 @@ def profile(name: str, kind: Kind = "text", *, rows: int = 1000, distinct: int =
         (profile("essay", distinct=700), "left_out"),
         (profile("constant", distinct=1), "left_out"),
         (profile("picture", "other", distinct=3), "left_out"),
-        (profile("seen", "timestamp", type="TIMESTAMP WITH TIME ZONE", distinct=3), "left_out"),
+        (profile("seen", "moment", type="TIMESTAMP WITH TIME ZONE", distinct=3), "left_out"),
         (profile("age", "integer", filled=0, distinct=0), "left_out"),
     ],
     ids=lambda value: value.name if isinstance(value, ColumnProfile) else value,

@@ -257,7 +257,7 @@ def _by_values(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion
     return Suggestion(profile, "left_out", f"{what}; nothing suggests a role")
 
 
-_WHAT = {"text": "text", "boolean": "true or false"}
+_WHAT = {"text": "text", "boolean": "true or false", "moment": "a point in time"}
 
 
 # --- Hierarchies ---------------------------------------------------------------------------
