@@ -47,6 +47,7 @@ class MariaDBServer:
         self.directory = Path(tempfile.mkdtemp(prefix="kanon_mariadb_"))
         self.socket = self.directory / "socket"
         common = ["--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}"]
+        common.append(f"--tmpdir={self.directory}")  # a server that starts deletes what others left in a shared one
         with (self.directory / "log").open("wb") as log:
             subprocess.run(
                 [executable("mariadb-install-db"), *common, "--auth-root-authentication-method=normal",
