@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -214,18 +214,22 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
-            before = {name: self._set(name, value) for name, value in _SETTINGS.items()}
+            names = ", ".join(map(literal, _SETTINGS))
+            # A build without the icu extension has no TimeZone, and shows every moment in UTC.
+            before = dict(
+                self._connection.execute(
+                    f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
+                ).fetchall()
+            )
             try:
+                self._set({name: _SETTINGS[name] for name in before})
                 yield meter
             finally:
-                for name, value in before.items():
-                    self._set(name, value)
+                self._set(before)
 
-    def _set(self, name: str, value: str) -> str:
-        """Change a setting; returns what it was."""
-        ((before,),) = self._connection.execute(f"SELECT current_setting({literal(name)})").fetchall()
-        self._connection.execute(f"SET {name} = {literal(value)}")
-        return str(before)
+    def _set(self, settings: Mapping[str, str]) -> None:
+        for name, value in settings.items():
+            self._connection.execute(f"SET {name} = {literal(value)}")
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb
