@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
+    from kanon_sql.pipeline.search import Budget
     from kanon_sql.spec import Spec
 
 __all__ = [
+    "Budget",
     "KanonError",
     "RequirementNotMet",
     "Result",
@@ -33,6 +35,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "Budget": "kanon_sql.pipeline.search",
     "KanonError": "kanon_sql.errors",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.pipeline.result",

@@ -84,6 +84,7 @@ class Evaluator:
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
+            labels=[attribute.labels for attribute in self.counts.attributes],
         )
 
     def bound(self, node: Node) -> float:

@@ -41,7 +41,7 @@ from kanon_sql import quality, rollup
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.pipeline.search import searched
-from kanon_sql.search import STRATEGIES, Batch, Outcome, run
+from kanon_sql.search import STRATEGIES, Batch, Outcome, search
 
 TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
 """Run so many times the usual number of examples."""
@@ -426,7 +426,7 @@ def assert_every_node_and_every_search(spec: kanon_sql.Spec, engine: Engine, cas
         assert_found(found.outcome, oracle, measured[case.metric], case.prefer)
         evaluator.metric = quality.METRICS[case.metric]
         for algorithm in STRATEGIES.keys() - {case.algorithm}:
-            outcome = run(STRATEGIES[algorithm](evaluator.question()), evaluator.ask)
+            outcome = search(algorithm, evaluator.question(), evaluator.ask).run()
             assert outcome.algorithm == algorithm
             assert_found(outcome, oracle, measured[case.metric], case.prefer)
         rolled_up = [statement for statement in meter.log if "_rollup" in statement.sql]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kanon_sql import search
 from kanon_sql.errors import SearchTooLarge
 from kanon_sql.lattice import Lattice, Node, generalizes
-from kanon_sql.search import MAX_NODES, STRATEGIES, Batch, Outcome, Question, Verdict, run
+from kanon_sql.search import MAX_NODES, STRATEGIES, Batch, Outcome, Question, Verdict
 from kanon_sql.search.tags import Tags
 
 # The package re-exports functions of the same names, so the modules are looked up by path.
@@ -119,6 +119,7 @@ def make_problem(seed: int, *, monotone: bool) -> Problem:
         least=rng.choice([lambda verdict: bound(verdict.node), lambda verdict: metric[verdict.node]]),
         rank=lambda verdict: (verdict.metric, verdict.suppressed, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
+        labels=[sorted((rng.randint(1, 9) for _ in range(height + 1)), reverse=True) for height in heights],
     )
     return Problem(question, truth)
 
@@ -148,9 +149,13 @@ class Evaluator:
         return verdicts[::-1]
 
 
+def run(name: str, question: Question, ask: Callable[[Batch], Sequence[Verdict]]) -> Outcome:
+    return search.search(name, question, ask).run()
+
+
 def solve(name: str, problem: Problem) -> Outcome:
     evaluator = Evaluator(problem.question, problem.truth.__getitem__)
-    outcome = run(STRATEGIES[name](problem.question), evaluator)
+    outcome = run(name, problem.question, evaluator)
     assert outcome.algorithm == name
     assert outcome.evaluated == len({node for node, _ in evaluator.asked})
     if outcome.inferred is not None:
@@ -270,7 +275,7 @@ def test_a_floor_too_high_is_caught() -> None:
         problem = make_problem(seed, monotone=True)
         lying = {n: replace(v, floor=v.metric + 1 if v.metric else 1) for n, v in problem.truth.items()}
         evaluator = Evaluator(problem.question, lying.__getitem__)
-        outcome = run(STRATEGIES[name](problem.question), evaluator)
+        outcome = run(name, problem.question, evaluator)
         best = problem.expected_best()
         return (outcome.best and outcome.best.node) != (best and best.node)
 
@@ -284,7 +289,7 @@ def test_incognito_never_asks_what_is_decided(seed: int) -> None:
     """Generalization and subset property: no question that an earlier answer implies."""
     problem = make_problem(seed, monotone=True)
     evaluator = Evaluator(problem.question, problem.truth.__getitem__)
-    run(STRATEGIES["incognito"](problem.question), evaluator)
+    run("incognito", problem.question, evaluator)
     seen: list[Verdict] = []
     for batch in evaluator.batches:
         for node in batch.nodes if not batch.metrics else ():
@@ -325,6 +330,7 @@ def wide_problem(*, monotone: bool, staged: bool = False) -> Problem:
         least=lambda verdict: bound(verdict.node) + verdict.suppressed / 60,
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
+        labels=[sorted((rng.randint(1, 9) for _ in range(height + 1)), reverse=True) for height in WIDE],
     )
     return Problem(question, truth)
 
@@ -357,6 +363,7 @@ def binary_question(count: int, *, monotone: bool = True) -> Question:
         least=lambda verdict: float(sum(verdict.node)),
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
+        labels=[[2, 1]] * count,
     )
 
 
@@ -386,7 +393,7 @@ def test_samarati_searches_a_huge_lattice_by_narrow_heights() -> None:
         satisfied = sum(node) >= 777
         return Verdict(node, satisfied, not satisfied, 0, 1, 1, float(node[0]), None)
 
-    outcome = run(STRATEGIES["samarati"](question), Evaluator(question, answer))
+    outcome = run("samarati", question, Evaluator(question, answer))
     assert outcome.best is not None
     assert outcome.best.node == (776, 1)
     assert outcome.minimal == ((776, 1), (777, 0))
@@ -398,7 +405,7 @@ def test_incognito_prunes_thirty_quasi_identifiers(monotone: bool) -> None:
     """Subsets of four always violate, so 31,931 subsets suffice for 2^30 nodes."""
     question = binary_question(30, monotone=monotone)
     evaluator = Evaluator(question, at_most(3))
-    outcome = run(STRATEGIES["incognito"](question), evaluator)
+    outcome = run("incognito", question, evaluator)
     assert outcome.minimal is not None
     assert set(outcome.minimal) == {
         tuple(int(axis not in kept) for axis in range(30)) for kept in combinations(range(30), 3)
@@ -413,7 +420,7 @@ def test_incognito_refuses_when_nothing_is_pruned(kept: int) -> None:
     question = binary_question(30)
     evaluator = Evaluator(question, at_most(kept))
     with pytest.raises(SearchTooLarge, match="incognito would have to hold"):
-        run(STRATEGIES["incognito"](question), evaluator)
+        run("incognito", question, evaluator)
     assert sum(evaluator.asked.values()) <= 64
 
 
@@ -422,7 +429,7 @@ def test_incognito_counts_candidates_before_making_them() -> None:
     question = binary_question(200)
     evaluator = Evaluator(question, at_most(3))
     with pytest.raises(SearchTooLarge, match=r"at least 1,333,\d+ candidate"):
-        run(STRATEGIES["incognito"](question), evaluator)
+        run("incognito", question, evaluator)
     assert sum(evaluator.asked.values()) <= 1 + 200 + 19_900 + 8
 
 
@@ -453,7 +460,7 @@ def test_incognito_walks_like_the_paper() -> None:
     heights = (1, 1, 2)
     question = replace(binary_question(3), lattice=Lattice((0, 0, 0), heights), heights=heights)
     evaluator = Evaluator(question, patients)
-    outcome = run(STRATEGIES["incognito"](question), evaluator)
+    outcome = run("incognito", question, evaluator)
     without_metrics = [set(batch.nodes) for batch in evaluator.batches if not batch.metrics]
     assert without_metrics == [
         {(1, 1, 2)},
@@ -483,7 +490,7 @@ def test_an_evaluator_without_metrics_is_a_defect(name: str) -> None:
         return replace(at_most(2)(node), metric=None)
 
     with pytest.raises(ValueError, match="no metric in the verdict"):
-        run(STRATEGIES[name](question), lambda batch: [answer(node) for node in batch.nodes])
+        run(name, question, lambda batch: [answer(node) for node in batch.nodes])
 
 
 @given(seed=st.integers(0, 2**32))
@@ -516,6 +523,6 @@ def test_equal_up_to_rounding_is_still_asked() -> None:
         return replace(at_most(2)(node), metric=0.3, floor=0.1 + 0.2)
 
     for name in BEST_BY_RANK:
-        outcome = run(STRATEGIES[name](question), Evaluator(question, answer))
+        outcome = run(name, question, Evaluator(question, answer))
         assert outcome.best is not None
         assert outcome.best.node == (1, 1)

@@ -14,6 +14,8 @@ __all__ = [
     "Database",
     "Format",
     "MaxBytes",
+    "MaxSeconds",
+    "MaxStatements",
     "MemoryLimit",
     "OutputFormat",
     "Quiet",
@@ -122,6 +124,26 @@ MaxBytes = Annotated[
         callback=_bytes,
         show_default=False,
         help="Refuse to start when reading the source would take more, such as 10GB, as the database estimates.",
+    ),
+]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option(
+        "--max-seconds",
+        metavar="SECONDS",
+        min=0,
+        show_default=False,
+        help="End the search after so many seconds, at the best generalization found by then.",
+    ),
+]
+MaxStatements = Annotated[
+    int | None,
+    typer.Option(
+        "--max-statements",
+        metavar="N",
+        min=1,
+        show_default=False,
+        help="End the search after so many statements, at the best generalization found by then.",
     ),
 ]
 AllMinimal = Annotated[

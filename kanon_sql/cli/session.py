@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from kanon_sql.cli.interrupts import interrupts
+from kanon_sql.cli.interrupts import Interrupts, interrupts
 from kanon_sql.errors import ExitCode, HierarchyError, KanonError, SpecError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ class Session:
         self._status: Status | None = None
         self._meter: Meter | None = None
         self._written = 0
+        self._interrupts: Interrupts | None = None
 
     # --- The database ---
 
@@ -82,6 +83,10 @@ class Session:
         """Stop the running statement; called from another thread."""
         if self.engine is not None:
             self.engine.cancel()
+
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._interrupts is not None and self._interrupts.pressed
 
     # --- What happens meanwhile ---
 
@@ -165,6 +170,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
     """
     run = Session(quiet=quiet, verbose=verbose)
     with interrupts(run.cancel) as ctrl_c:
+        run._interrupts = ctrl_c
         try:
             try:
                 yield run

@@ -19,6 +19,8 @@ from kanon_sql.cli.options import (
     Database,
     Format,
     MaxBytes,
+    MaxSeconds,
+    MaxStatements,
     MemoryLimit,
     OutputFormat,
     Quiet,
@@ -28,7 +30,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
-from kanon_sql.cli.session import Session, session
+from kanon_sql.cli.session import INTERRUPTED, Session, session
 from kanon_sql.errors import DatabaseError, ExitCode, SpecError
 from kanon_sql.version import __version__
 
@@ -157,6 +159,8 @@ def init(
         "kanon-sql plan spec.yml -d clinic.duckdb",
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
+        "kanon-sql plan spec.yml -d clinic.duckdb --explain",
+        "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
     )
 )
 def plan(
@@ -166,6 +170,12 @@ def plan(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Only ask the database what reading the source would cost.")
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show of every node whether it was evaluated, inferred or pruned, and why."),
+    ] = False,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
@@ -179,10 +189,12 @@ def plan(
 
     Opens the database read-only and writes nothing but temporary tables: builds the
     frequency set, searches the generalization lattice and prints the chosen levels, what
-    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization meets the requirements.
+    they achieve, what they lose, and the runners-up. Ctrl-C during the search shows the best
+    generalization so far. Exit code 1 says that no generalization meets the requirements.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
+        from kanon_sql.pipeline.search import Budget
 
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
@@ -190,8 +202,17 @@ def plan(
             _print_estimate(run, engine, spec, output, timeout)
             return
         run.keep_below(max_bytes, spec, "plan")
-        result = run_plan(engine, spec, timeout=timeout, report=run.report)
+        result = run_plan(
+            engine,
+            spec,
+            timeout=timeout,
+            report=run.report,
+            budget=Budget(max_seconds, max_statements, run.interrupted),
+            explain=explain,
+        )
         _print_result(run, result, output, all_minimal=all_minimal)
+        if run.interrupted():
+            raise typer.Exit(INTERRUPTED)
         _exit(result.passed)
 
 
@@ -218,6 +239,8 @@ def anonymize(
     no_manifest_file: Annotated[
         bool, typer.Option("--no-manifest-file", help="Keep the manifest in the database only.")
     ] = False,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
     output: Format = OutputFormat.text,
@@ -236,6 +259,7 @@ def anonymize(
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
+        from kanon_sql.pipeline.search import Budget
 
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other")
@@ -249,7 +273,8 @@ def anonymize(
             _need_database(database)
         engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
         run.keep_below(max_bytes, spec, "anonymize")
-        result = run_anonymize(engine, spec, timeout=timeout, report=run.report)
+        budget = Budget(max_seconds, max_statements)
+        result = run_anonymize(engine, spec, timeout=timeout, report=run.report, budget=budget)
         _print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:
             _write_manifest(path, result.manifest)

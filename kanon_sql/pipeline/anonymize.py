@@ -13,7 +13,7 @@ from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
+from kanon_sql.pipeline.search import Budget, Searched, rows_in_words, searched, source_of
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.release import Choice, Written, written_release
 from kanon_sql.spec import Spec
@@ -23,7 +23,14 @@ from kanon_sql.workspace import Reporter, now, open_workspace
 __all__ = ["anonymize"]
 
 
-def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None) -> Result:
+def anonymize(
+    engine: Engine,
+    spec: Spec,
+    *,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
+) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
     Args:
@@ -31,6 +38,7 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
         spec: what to anonymize and how; ``release`` is required.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
+        budget: when to end the search early; the best node found so far is then released.
 
     Returns:
         Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
@@ -50,7 +58,7 @@ def anonymize(engine: Engine, spec: Spec, *, timeout: float | None = None, repor
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
             refuse_foreign_release(workspace, spec)
-        with searched(engine, spec, report) as found:
+        with searched(engine, spec, report, budget) as found:
             node, evaluator = found.node, found.evaluator
             if node is None or evaluator is None:
                 return _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))

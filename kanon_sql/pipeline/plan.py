@@ -6,7 +6,7 @@ import time
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, rows_in_words, searched
+from kanon_sql.pipeline.search import Budget, Searched, rows_in_words, searched
 from kanon_sql.quality import METRICS
 from kanon_sql.spec import Spec
 from kanon_sql.verify import Examination
@@ -15,7 +15,15 @@ from kanon_sql.workspace import Reporter
 __all__ = ["plan"]
 
 
-def plan(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Reporter | None = None) -> Result:
+def plan(
+    engine: Engine,
+    spec: Spec,
+    *,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
+    explain: bool = False,
+) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
 
     Args:
@@ -23,6 +31,8 @@ def plan(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Re
         spec: what to anonymize and how.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
+        budget: when to end the search early, at the best node found so far.
+        explain: also say of every node of the lattice how it was decided.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up.
@@ -32,10 +42,11 @@ def plan(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Re
     """
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with searched(engine, spec, report) as found:
+        with searched(engine, spec, report, budget) as found:
             examination = chosen(found)
             message = found.failure() if examination is None else _message(found)
             metrics = measured(found)
+            lattice = found.explained() if explain else None
         release = None if spec.release is None else ".".join(spec.release)
         return Result(
             verb="plan",
@@ -51,6 +62,7 @@ def plan(engine: Engine, spec: Spec, *, timeout: float | None = None, report: Re
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=found.notes,
             sql=redacted_log(meter),
+            lattice=lattice,
         )
 
 

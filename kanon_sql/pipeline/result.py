@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from kanon_sql.engines.base import Meter
 from kanon_sql.errors import RequirementNotMet
 from kanon_sql.lattice import Node
+from kanon_sql.search import Explained
 
 __all__ = ["Cost", "Result", "SearchSummary"]
 
@@ -59,6 +60,7 @@ class SearchSummary:
         nodes_inferred: nodes decided without asking; None where not counted.
         minimal: all k-minimal generalizations; None where the algorithm does not find them all.
         runners_up: the next best nodes that the search evaluated.
+        stopped: why the search ended early, in words; None if it did not.
     """
 
     algorithm: str
@@ -69,6 +71,7 @@ class SearchSummary:
     nodes_inferred: int | None
     minimal: tuple[Node, ...] | None
     runners_up: Sequence[Mapping[str, Any]] = ()
+    stopped: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,7 @@ class Result:
         notes: what the user should know besides.
         sql: every statement that ran, values redacted, in order.
         manifest: the published manifest; None unless published.
+        lattice: what is known about every node; None unless asked for.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -106,6 +110,7 @@ class Result:
     notes: Sequence[str] = ()
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
+    lattice: Sequence[Explained] | None = field(default=None, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -136,7 +141,10 @@ class Result:
                 "nodes_inferred": self.search.nodes_inferred,
                 "minimal_nodes": None if found is None else len(found),
                 "runners_up": [dict(item) for item in self.search.runners_up],
+                "stopped": self.search.stopped,
             }
+            if self.lattice is not None:
+                search["lattice"] = [asdict(item) for item in self.lattice]
             if all_minimal and found is not None:
                 search["minimal"] = [list(node) for node in found]
         return {

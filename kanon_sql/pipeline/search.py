@@ -2,26 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
-from kanon_sql.errors import UnsupportedError
+from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
 from kanon_sql.lattice import Node
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
 from kanon_sql.quality import METRICS
-from kanon_sql.search import STRATEGIES, Batch, Outcome, run
+from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, Verdict, explain, search
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
-__all__ = ["Searched", "searched", "source_of"]
+__all__ = ["Budget", "Searched", "searched", "source_of"]
 
 RUNNERS_UP = 5
+
+
+@dataclass(frozen=True)
+class Budget:
+    """When to end a search early, at the best node found so far.
+
+    Attributes:
+        seconds: of the search, from its first question; None for no limit.
+        statements: that the search may run; None for no limit. One more may be needed for the metric.
+        interrupted: whether the user asked to stop; looked at when a statement fails.
+    """
+
+    seconds: float | None = None
+    statements: int | None = None
+    interrupted: Callable[[], bool] | None = None
+
+    def stop(self, engine: Engine) -> Callable[[], str | None]:
+        """Why to stop, if there is a reason; counted from now."""
+        end = None if self.seconds is None else time.monotonic() + self.seconds
+        most = None if self.statements is None else engine.meter.statements + self.statements
+
+        def reason() -> str | None:
+            if end is not None and time.monotonic() >= end:
+                return f"the search's limit of {self.seconds:g} s was reached"
+            if most is not None and engine.meter.statements >= most:
+                return f"the search's limit of {self.statements:,} statements was reached"
+            return None
+
+        return reason
+
+    def guarded(self, ask: Callable[[Batch], Sequence[Verdict]]) -> Callable[[Batch], Sequence[Verdict]]:
+        """Ask so that the user's interrupt ends the search and not the run."""
+        asked_to_stop = self.interrupted
+        if asked_to_stop is None:
+            return ask
+
+        def answer(batch: Batch) -> Sequence[Verdict]:
+            try:
+                return ask(batch)
+            except BaseException as error:  # drivers turn an interrupt into errors of their own
+                if asked_to_stop():
+                    raise Stopped("it was interrupted") from error
+                raise
+
+        return answer
 
 
 @dataclass(frozen=True)
@@ -34,6 +80,7 @@ class Searched:
         models: the requirements.
         sets: the frequency sets.
         evaluator: None when the source has no row to search.
+        search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
     """
 
@@ -43,6 +90,7 @@ class Searched:
     models: list[PrivacyModel]
     sets: FrequencySets
     evaluator: Evaluator | None
+    search: Search | None
     outcome: Outcome | None
 
     @property
@@ -102,7 +150,24 @@ class Searched:
             nodes_inferred=self.outcome.inferred,
             minimal=self.outcome.minimal,
             runners_up=runners_up,
+            stopped=self.outcome.stopped,
         )
+
+    def explained(self) -> tuple[Explained, ...]:
+        """What is known about every node of the lattice.
+
+        Raises:
+            SearchTooLarge: the lattice has too many nodes to list.
+        """
+        if self.outcome is None or self.evaluator is None or self.search is None:
+            return ()
+        question = self.evaluator.question()
+        if question.lattice.size > MAX_NODES:
+            raise SearchTooLarge(
+                f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. "
+                "Limit the levels (min / max per quasi-identifier)."
+            )
+        return tuple(explain(question, self.search.verdicts, self.outcome))
 
     def failure(self) -> str:
         """Why no node satisfies, in a sentence."""
@@ -121,6 +186,12 @@ class Searched:
                 f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
             )
         assert self.evaluator is not None
+        if self.outcome is not None and not self.outcome.proven:
+            stopped = "" if self.outcome.stopped is None else f" before it was stopped: {self.outcome.stopped}"
+            return (
+                f"the search found no generalization that satisfies {', '.join(model.label for model in self.models)}"
+                f"{stopped}; that there is none is not proven"
+            )
         top = self.evaluator.question().lattice.top
         (verdict,) = self.evaluator.ask(Batch((top,)))
         return (
@@ -152,8 +223,14 @@ def source_of(engine: Engine, spec: Spec) -> str:
 
 
 @contextmanager
-def searched(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Searched]:
+def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget | None = None) -> Iterator[Searched]:
     """Build the frequency sets, run the search, and keep the workspace open for what follows.
+
+    Args:
+        engine: where the source is.
+        spec: what to anonymize and how.
+        report: called with each stage in plain words.
+        budget: when to end the search early.
 
     Raises:
         UnsupportedError: the spec combines options that cannot hold together.
@@ -172,7 +249,7 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Se
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
         if sets.rows == sets.null_rows:
-            yield Searched(workspace, spec, columns, models, sets, None, None)
+            yield Searched(workspace, spec, columns, models, sets, None, None, None)
             return
         evaluator = Evaluator(
             workspace,
@@ -184,6 +261,22 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Se
         )
         stage = f"searching the lattice ({spec.search.algorithm})"
         workspace.report(stage, 0)
-        strategy = STRATEGIES[spec.search.algorithm](evaluator.question())
-        outcome = run(strategy, evaluator.ask, lambda nodes: workspace.report(stage, nodes))
-        yield Searched(workspace, spec, columns, models, sets, evaluator, outcome)
+        budget = budget or Budget()
+        options = spec.search.options
+        run = search(spec.search.algorithm, evaluator.question(), budget.guarded(evaluator.ask), **options)
+        started = time.monotonic()
+
+        def progress(found: Progress) -> None:
+            workspace.report(stage + _in_words(found, spec.search.metric, time.monotonic() - started), found.evaluated)
+
+        outcome = run.run(budget.stop(engine), progress)
+        yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome)
+
+
+def _in_words(found: Progress, metric: str, seconds: float) -> str:
+    """Such as ``: best loss 0.2931, at most 412 nodes (3 s) left``."""
+    parts = [] if found.best is None else [f"best {metric.replace('_', ' ')} {found.best:.4g}"]
+    if found.left is not None:
+        at_most = seconds * found.left / max(1, found.evaluated)
+        parts.append(f"at most {found.left:,} nodes ({at_most:,.0f} s) left")
+    return f": {', '.join(parts)}" if parts else ""

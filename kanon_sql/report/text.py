@@ -6,6 +6,7 @@ Colours and widths are the terminal's business (rich); without a terminal it is 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.doctor import DoctorResult
     from kanon_sql.pipeline.estimate import Estimated
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
+    from kanon_sql.search import Explained
 
 __all__ = ["clean_text", "doctor_text", "estimate_text", "metric", "number", "print_text", "result_text", "shown"]
 
@@ -33,6 +35,9 @@ METRICS = {
     "ambiguity": "possible originals, summed over rows",
 }
 """What each quality metric says, in a few words. Lower is better for all of them."""
+
+LISTED = 60
+"""A lattice of so many nodes is listed node by node."""
 
 _ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}"}
 
@@ -114,6 +119,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         names = list(result.node or {})
         if all_minimal and result.search.minimal is not None:
             parts += section("All k-minimal generalizations", _minimal(result.search, names))
+        if result.lattice is not None:
+            parts += section("Lattice", _lattice(result.lattice, names))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:
@@ -225,6 +232,8 @@ def _search(search: SearchSummary, found: bool) -> Iterable[tuple[str, str]]:
     yield "algorithm", search.algorithm
     if found:
         yield "optimality", "proven optimal" if search.proven else "not proven optimal: the best that was found"
+        if search.stopped is not None:
+            yield "stopped", search.stopped
         yield "criterion", search.criterion
     else:
         proven = "proven: no generalization satisfies the requirements"
@@ -259,6 +268,39 @@ def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:
             Text(number(item["classes"])),
         )
     return table
+
+
+def _lattice(nodes: Sequence[Explained], names: Sequence[str]) -> RenderableType:
+    """How many nodes of every height are decided how; a small lattice node by node as well."""
+    kinds = {
+        ("evaluated", True): "satisfying",
+        ("evaluated", False): "violating",
+        ("inferred", True): "satisfying, inferred",
+        ("inferred", False): "violating, inferred",
+        ("pruned", None): "cannot win",
+        ("open", None): "not looked at",
+    }
+    counts: dict[int, Counter[str]] = {}
+    for item in nodes:
+        known = None if item.status in ("pruned", "open") else item.satisfied
+        counts.setdefault(sum(item.node), Counter())[kinds[item.status, known]] += 1
+    table = columns([("height", True), *((kind, True) for kind in kinds.values())])
+    for height, found in sorted(counts.items(), reverse=True):
+        table.add_row(Text(str(height)), *(Text(number(found[kind]) if found[kind] else "") for kind in kinds.values()))
+    if len(nodes) > LISTED:
+        return Group(table, Text(), Text(f"--format json lists all {number(len(nodes))} nodes", "dim"))
+    listed = columns([("levels", False), ("", False), ("because of", False), ("metric", True), ("at least", True)])
+    for item in sorted(nodes, key=lambda item: (-sum(item.node), item.node)):
+        known = None if item.status in ("pruned", "open") else item.satisfied
+        listed.add_row(
+            _vector(item.node),
+            Text(kinds[item.status, known]),
+            Text() if item.because in (None, item.node) else _vector(item.because or ()),
+            Text("" if item.metric is None else metric(item.metric)),
+            Text(metric(item.bound)),
+        )
+    order = [Text("levels in the order " + ", ".join(map(shown, names)), "dim")] if names else []
+    return Group(table, Text(), *order, listed)
 
 
 def _notes(notes: Iterable[str]) -> RenderableType:

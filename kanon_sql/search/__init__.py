@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict, run
+from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.driver import Progress, Search, Stopped
 from kanon_sql.search.exhaustive import exhaustive
+from kanon_sql.search.explain import Explained, explain
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.samarati import samarati
 
-__all__ = ["MAX_NODES", "STRATEGIES", "Batch", "Outcome", "Question", "Strategy", "Verdict", "run"]
+__all__ = [
+    "MAX_NODES",
+    "STRATEGIES",
+    "Batch",
+    "Explained",
+    "Outcome",
+    "Progress",
+    "Question",
+    "Search",
+    "Stopped",
+    "Strategy",
+    "Verdict",
+    "explain",
+    "search",
+]
 
-STRATEGIES: dict[str, Callable[[Question], Strategy]] = {
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "exhaustive": exhaustive,
     "incognito": incognito,
     "optimal": optimal,
     "samarati": samarati,
 }
-"""Every algorithm by the name a spec uses."""
+"""Every algorithm by the name a spec uses: question, options -> strategy."""
+
+
+def search(algorithm: str, question: Question, ask: Callable[[Batch], Sequence[Verdict]], **options: Any) -> Search:
+    """A search that has not begun.
+
+    Args:
+        algorithm: its name in :data:`STRATEGIES`.
+        question: what is known about the problem.
+        ask: answers a batch: one verdict per node, in any order.
+        options: the algorithm's own.
+    """
+    return Search(algorithm, question, STRATEGIES[algorithm](question, **options), ask)

@@ -1,19 +1,19 @@
-"""What a search strategy is, and the one driver that runs every strategy.
+"""What a search strategy is: a generator over the lattice.
 
-A strategy is a generator over the lattice. It yields a :class:`Batch` of nodes, receives
-their :class:`Verdict` by node, and returns an :class:`Outcome`. It sees no SQL and no
-engine; the driver answers it from the evaluator, or in tests from a dictionary.
+A strategy yields a :class:`Batch` of nodes, receives their :class:`Verdict` by node, and
+returns an :class:`Outcome`. It sees no SQL and no engine; the driver (``driver.py``)
+answers it from the evaluator, or in tests from a dictionary.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.lattice import Lattice, Node
 
-__all__ = ["MAX_NODES", "Batch", "Outcome", "Question", "Strategy", "Verdict", "run"]
+__all__ = ["MAX_NODES", "Batch", "Outcome", "Question", "Strategy", "Verdict"]
 
 MAX_NODES = 1_000_000
 """The most lattice nodes a strategy may hold in memory or ask about."""
@@ -25,10 +25,17 @@ class Batch:
 
     A node may lie outside the lattice's level limits (Incognito asks about subsets of
     the quasi-identifiers; leaving one out is the same as its top level).
+
+    Attributes:
+        nodes: at most 64 different ones.
+        metrics: whether the metric is asked for.
+        left: how many lattice nodes may still be asked about, this batch included; None
+            where the strategy does not know.
     """
 
     nodes: tuple[Node, ...]
     metrics: bool = False
+    left: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +86,7 @@ class Question:
             preference criterion and the node itself.
         prefer: verdict (with metric) -> sort key of the preference criterion first
             (Samarati's choice among the lowest solutions), ties broken by the metric.
+        labels: per quasi-identifier and level, how many generalized values occur.
     """
 
     lattice: Lattice
@@ -89,6 +97,7 @@ class Question:
     least: Callable[[Verdict], float]
     rank: Callable[[Verdict], tuple[Any, ...]]
     prefer: Callable[[Verdict], tuple[Any, ...]]
+    labels: Sequence[Sequence[int]]
 
 
 @dataclass(frozen=True)
@@ -106,6 +115,7 @@ class Outcome:
             specialization), or None when the algorithm does not determine them all.
         inferred: lattice nodes decided without asking; None where it was not counted.
         evaluated: lattice questions asked of the evaluator (filled in by the driver).
+        stopped: why the search ended before the strategy did, in words; None if it did not.
     """
 
     algorithm: str
@@ -116,36 +126,7 @@ class Outcome:
     minimal: tuple[Node, ...] | None = None
     inferred: int | None = None
     evaluated: int = 0
+    stopped: str | None = None
 
 
 Strategy = Generator[Batch, Mapping[Node, Verdict], Outcome]
-
-
-def run(
-    strategy: Strategy,
-    ask: Callable[[Batch], Sequence[Verdict]],
-    progress: Callable[[int], None] | None = None,
-) -> Outcome:
-    """Run a strategy to its end.
-
-    Args:
-        strategy: the generator, not yet started.
-        ask: answers a batch: one verdict per node, in any order.
-        progress: called with the number of distinct nodes evaluated so far.
-
-    Returns:
-        The strategy's outcome, with ``evaluated`` filled in: distinct nodes asked about.
-    """
-    asked: set[Node] = set()
-    answer: Mapping[Node, Verdict] | None = None
-    while True:
-        try:
-            batch = next(strategy) if answer is None else strategy.send(answer)
-        except StopIteration as stop:
-            outcome: Outcome = stop.value
-            break
-        answer = {verdict.node: verdict for verdict in ask(batch)}
-        asked.update(batch.nodes)
-        if progress is not None:
-            progress(len(asked))
-    return replace(outcome, evaluated=len(asked))

@@ -33,7 +33,7 @@ def exhaustive(question: Question) -> Strategy:
             f"(at most {MAX_NODES:,}). Limit the levels (min / max per quasi-identifier), use fewer "
             "quasi-identifiers, or choose the algorithm 'incognito'."
         )
-    verdicts = yield from ask(list(lattice), metrics=True)
+    verdicts = yield from ask(list(lattice), metrics=True, left=lattice.size)
     solutions = sorted((v for v in verdicts.values() if v.satisfied), key=question.rank)
     satisfying = {verdict.node for verdict in solutions}
 

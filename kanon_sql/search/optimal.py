@@ -124,7 +124,7 @@ class _Region:
                 return
             tops = self._tops(region, round(_ROUND * share), lift)
             others = self._others(region, tops)
-            yield from self._ask(tops + others)
+            yield from self._ask(tops + others, left=len(region))
             if tops:
                 violating = sum(1 for number in tops if marks[number] & _VIOLATING) / len(tops)
                 share = min(0.9, max(0.1, violating))
@@ -209,12 +209,12 @@ class _Region:
             others.append(chain[len(chain) // 2])
         return others
 
-    def _ask(self, numbers: list[int]) -> Generator[Batch, Mapping[Node, Verdict], None]:
+    def _ask(self, numbers: list[int], left: int | None = None) -> Generator[Batch, Mapping[Node, Verdict], None]:
         """Ask about those nodes not asked yet, and tag what the answers decide."""
         question, tags = self._question, self._tags
         nodes = [tags.node(number) for number in numbers if not tags.marks[number] & _ASKED]
         measured = not question.staged or len(nodes) <= _FEW
-        verdicts = yield from ask(nodes, metrics=measured)
+        verdicts = yield from ask(nodes, metrics=measured, left=left)
         for node in nodes:
             self._learn(tags.number(node), verdicts[node], measured=measured)
         if not measured:

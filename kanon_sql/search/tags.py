@@ -23,12 +23,19 @@ floats made in different places. Slack only ever causes a question too many."""
 
 
 def ask(
-    nodes: Sequence[Node], *, metrics: bool = False
+    nodes: Sequence[Node], *, metrics: bool = False, left: int | None = None
 ) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
-    """Ask about ``nodes`` in batches of at most :data:`BATCH`; returns all verdicts."""
+    """Ask about ``nodes`` in batches of at most :data:`BATCH`; returns all verdicts.
+
+    Args:
+        nodes: all different.
+        metrics: whether to ask for the metric.
+        left: how many nodes of the lattice may still be asked about, these included.
+    """
     verdicts: dict[Node, Verdict] = {}
     for start in range(0, len(nodes), BATCH):
-        answer = yield Batch(tuple(nodes[start : start + BATCH]), metrics)
+        remaining = None if left is None else left - start
+        answer = yield Batch(tuple(nodes[start : start + BATCH]), metrics, remaining)
         verdicts.update(answer)
     return verdicts
 

@@ -162,6 +162,11 @@ class SearchOptions(Part):
         checked(choice("preference criterion", _PREFERENCES)),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the algorithm takes beyond the question."""
+        return {}
+
 
 # --- The spec ------------------------------------------------------------------------------
 
