@@ -14,7 +14,7 @@ from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.nodes import NodeStatements
 from kanon_sql.privacy import Monotonicity, PrivacyModel
-from kanon_sql.quality import Measured, Metric
+from kanon_sql.quality import Bounds, Measured, Metric
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.sql.text import Relation
@@ -75,21 +75,21 @@ class Evaluator:
             height if limit.maximum_level is None else limit.maximum_level
             for limit, height in zip(limits, self.heights, strict=True)
         )
+        bounds = Bounds(self.metric, self.counts)
         return Question(
             lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
             heights=self.heights,
             monotone=all(self._sound),
-            bound=self.bound,
+            bound=lambda node: _below(bounds.of(node)),
+            bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
             staged=self.metric.staged,
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
             labels=[attribute.labels for attribute in self.counts.attributes],
+            rows=self.sets.rows,
+            max_suppressed=self.max_suppressed,
         )
-
-    def bound(self, node: Node) -> float:
-        """A lower bound of the metric, a little below it so that rounding cannot break it."""
-        return _below(self.metric.bound(self.counts, node))
 
     def preference(self, verdict: Verdict) -> float:
         """The preference criterion of a node; lower is better (Samarati 2001, section 3.2)."""
@@ -190,4 +190,5 @@ def _rounded(value: float | None) -> float:
 
 
 def _below(bound: float) -> float:
+    """A little below a bound, so that rounding cannot break it."""
     return bound - 1e-9 * abs(bound)
