@@ -108,9 +108,12 @@ class Evaluator:
         size = self.workspace.engine.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
-            verdicts += self.verdicts(chunk, metric)
             self._coverings.asked(chunk)
             self._roll_up()
+            answers = self.verdicts(chunk, metric)
+            for verdict in answers:
+                self._coverings.answered(verdict.node, verdict.classes)
+            verdicts += answers
         return verdicts
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:

@@ -151,7 +151,7 @@ class _Region:
                 # One from the upper end, then one from the lower.
                 upper = len(chosen) % 2 == 0
                 start = (undecided if upper else undecided & -undecided).bit_length() - 1
-                expected = self._forecast.expects(boxes.steps(start))
+                expected = self._forecast.expected(boxes.steps(start))
                 found, decided = self._climb(start, expected, undecided, up=expected > 0)
                 chosen.append(found)
                 undecided &= ~decided
@@ -169,7 +169,7 @@ class _Region:
 
         def expected(number: int) -> float:
             known = holding[number >> 3] >> (number & 7) & 1
-            return -1.0 if known else forecast.expects(boxes.steps(number))
+            return -1.0 if known else forecast.expected(boxes.steps(number))
 
         chosen: list[int] = []
         for number in region[:_SCAN]:
@@ -258,7 +258,7 @@ class _Region:
 
     def _learn(self, number: int, verdict: Verdict, *, measured: bool) -> None:
         self._asked |= 1 << number
-        self._forecast.learn(verdict)
+        self._forecast.observe(verdict)
         if holds(self._question, verdict):
             self._holding |= self._boxes.above(number)
         else:
