@@ -142,7 +142,10 @@ class Evaluator:
         return target
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
-        (rows,) = self.workspace.row("evaluate/size", tables=[base, *values.values()])
+        tables = [base, *values.values()]
+        fills = {f"table_{number}": self.workspace.quoted(table) for number, table in enumerate(tables)}
+        statement = self.workspace.compiler.filled("evaluate/size", fills, tables=len(tables))
+        ((rows,),) = self.workspace.query(statement, 1)
         return Covering(node, base, values, int(rows))
 
     def _roll_up(self) -> None:

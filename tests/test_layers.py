@@ -85,7 +85,9 @@ def test_imports_go_down(path: Path) -> None:
 def test_the_search_knows_no_sql_and_no_engine() -> None:
     for path in (PACKAGE / "search").glob("*.py"):
         for module, _, _ in imports(path):
-            assert layer(module) in {"", "search", "lattice", "additive", "errors"} or not module.startswith("kanon_sql")
+            assert layer(module) in {"", "search", "lattice", "additive", "errors"} or not module.startswith(
+                "kanon_sql"
+            )
             assert module.split(".")[0] not in {"duckdb", "sqlglot", "jinja2"}
 
 
