@@ -194,7 +194,6 @@ def plan(
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
-        from kanon_sql.pipeline.search import Budget
 
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
@@ -207,11 +206,11 @@ def plan(
             spec,
             timeout=timeout,
             report=run.report,
-            budget=Budget(max_seconds, max_statements, run.interrupted),
+            budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
         )
         _print_result(run, result, output, all_minimal=all_minimal)
-        if run.interrupted():
+        if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
             raise typer.Exit(INTERRUPTED)
         _exit(result.passed)
 
@@ -259,7 +258,7 @@ def anonymize(
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
-        from kanon_sql.pipeline.search import Budget
+        from kanon_sql.pipeline.budget import Budget
 
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other")

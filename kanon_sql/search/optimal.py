@@ -111,20 +111,23 @@ class _Region:
 
         Every round asks about nodes above maximal undecided nodes (when violating, all below
         is decided) and about low bounds (better metrics, floors). How far above, and how many,
-        follows from how often the former turned out violating in the round before.
+        follows from how often the former turned out violating in the round before. Those above the
+        region may be asked about in vain, so there are never more of them than nodes in the region.
         """
         marks = self._tags.marks
         region = self._flood()
-        share, lift = 0.5, 0
+        share, lift, spare = 0.5, 0, len(region)
         while True:
             while region and not can_win(self._bound(region[-1]), self._best):
                 region.pop()
             region = [number for number in region if not marks[number] & ~_HOLDING]
             if not region:
                 return
-            tops = self._tops(region, round(_ROUND * share), lift)
+            spare = min(spare, len(region))
+            tops, lifted = self._tops(region, round(_ROUND * share), lift, spare)
             others = self._others(region, tops)
-            yield from self._ask(tops + others, left=len(region))
+            yield from self._ask(tops + others, left=len(region) + spare)
+            spare -= lifted
             if tops:
                 violating = sum(1 for number in tops if marks[number] & _VIOLATING) / len(tops)
                 share = min(0.9, max(0.1, violating))
@@ -154,15 +157,19 @@ class _Region:
         region.sort(key=lambda number: (self._bounds[number], sum(self._tags.node(number)), number))
         return region
 
-    def _tops(self, region: list[int], count: int, lift: int) -> list[int]:
+    def _tops(self, region: list[int], count: int, lift: int, spare: int) -> tuple[list[int], int]:
         """Undecided nodes that decide much when violating, at most ``count``.
 
         From maximal undecided nodes of the region, highest bound first, up to ``lift`` steps
         further up, outside of the region.
+
+        Returns:
+            The nodes, and how many of them lie outside: at most ``spare``.
         """
         marks = self._tags.marks
         tops: list[int] = []
         chosen: list[Node] = []
+        lifted = 0
         for number in reversed(region):
             if len(tops) == count:
                 break
@@ -171,14 +178,16 @@ class _Region:
             node = self._tags.node(number)
             if any(generalizes(top, node) for top in chosen):
                 continue
-            for _ in range(lift):
-                steps = [above for above in self._tags.above(number) if not marks[above]]
+            top = number
+            for _ in range(lift if lifted < spare else 0):
+                steps = [above for above in self._tags.above(top) if not marks[above]]
                 if not steps:
                     break
-                number = min(steps, key=lambda step: (self._bound(step), step))
-            tops.append(number)
-            chosen.append(self._tags.node(number))
-        return tops
+                top = min(steps, key=lambda step: (self._bound(step), step))
+            lifted += top != number
+            tops.append(top)
+            chosen.append(self._tags.node(top))
+        return tops, lifted
 
     def _undecided(self, number: int) -> bool:
         return not self._tags.marks[number] and can_win(self._bound(number), self._best)
