@@ -241,9 +241,9 @@ def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> O
 
 
 def _in_words(found: Progress, metric: str, seconds: float) -> str:
-    """Such as ``: best loss 0.2931, at most 412 left (about 3 s)``."""
+    """Such as ``: best loss 0.2931, at most 412 left (3 s)``."""
     parts = [] if found.best is None else [f"best {metric.replace('_', ' ')} {found.best:.4g}"]
     if found.left is not None:
         at_this_pace = seconds * found.left / max(1, found.evaluated)
-        parts.append(f"at most {found.left:,} left (about {at_this_pace:,.0f} s)")
+        parts.append(f"at most {found.left:,} left ({at_this_pace:,.0f} s)")
     return f": {', '.join(parts)}" if parts else ""
