@@ -78,7 +78,8 @@ def kanon_sql(
     "kanon-sql demo", or with "kanon-sql init TABLE -d FILE" for a spec of your own.
 
     Results go to standard output, progress and messages to standard error. Exit codes:
-    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error.
+    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,
+    130 interrupted.
     """
 
 
@@ -172,7 +173,7 @@ def plan(
     ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show of every node whether it was evaluated, inferred or pruned, and why."),
+        typer.Option("--explain", help="Show what is known about every node of the lattice, and why."),
     ] = False,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
@@ -189,8 +190,11 @@ def plan(
 
     Opens the database read-only and writes nothing but temporary tables: builds the
     frequency set, searches the generalization lattice and prints the chosen levels, what
-    they achieve, what they lose, and the runners-up. Ctrl-C during the search shows the best
-    generalization so far. Exit code 1 says that no generalization meets the requirements.
+    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization
+    that meets the requirements was found.
+
+    Ctrl-C during the search shows the best generalization so far, with exit code 130; a
+    second Ctrl-C ends at once.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
@@ -220,6 +224,7 @@ def plan(
         "kanon-sql anonymize spec.yml -d clinic.duckdb",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
     )
 )
 def anonymize(
@@ -254,7 +259,8 @@ def anonymize(
     Searches as plan does, writes the generalized table under a scratch name, verifies what
     was written by an independent query, and then publishes it under the release's name in
     one step, replacing an earlier release. The manifest says how, and holds no value of
-    the data. Exit code 1 says that the requirements cannot be met: nothing was published.
+    the data. Exit code 1 says that no generalization that meets the requirements was found:
+    nothing was published. Ctrl-C publishes nothing.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
