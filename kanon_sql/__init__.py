@@ -10,12 +10,12 @@ if TYPE_CHECKING:
     from kanon_sql.connection import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.pipeline.anonymize import anonymize
+    from kanon_sql.pipeline.budget import Budget
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.estimate import estimate
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
-    from kanon_sql.pipeline.search import Budget
     from kanon_sql.spec import Spec
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "Budget": "kanon_sql.pipeline.search",
+    "Budget": "kanon_sql.pipeline.budget",
     "KanonError": "kanon_sql.errors",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.pipeline.result",

@@ -6,7 +6,7 @@ aggregates per node reaches Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.classes import achieved_columns
@@ -103,18 +103,20 @@ class Evaluator:
 
     def ask(self, batch: Batch) -> list[Verdict]:
         """The verdicts of a batch: as few statements as the engine takes."""
+        return list(self.answers(batch))
+
+    def answers(self, batch: Batch) -> Iterator[Verdict]:
+        """The same, statement by statement: who stops in between keeps what was answered."""
         metric = self.metric if batch.metrics else None
-        verdicts: list[Verdict] = []
         size = self.workspace.engine.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
             self._coverings.asked(chunk)
             self._roll_up()
-            answers = self.verdicts(chunk, metric)
-            for verdict in answers:
+            verdicts = self.verdicts(chunk, metric)
+            for verdict in verdicts:
                 self._coverings.answered(verdict.node, verdict.classes)
-            verdicts += answers
-        return verdicts
+            yield from verdicts
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
         """The verdicts of a few nodes under a metric, in one statement."""

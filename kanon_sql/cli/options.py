@@ -133,7 +133,7 @@ MaxSeconds = Annotated[
         metavar="SECONDS",
         min=0,
         show_default=False,
-        help="End the search after so many seconds, at the best generalization found by then.",
+        help="End the search after so many seconds, at the best generalization found so far.",
     ),
 ]
 MaxStatements = Annotated[
@@ -143,7 +143,7 @@ MaxStatements = Annotated[
         metavar="N",
         min=1,
         show_default=False,
-        help="End the search after so many statements, at the best generalization found by then.",
+        help="End the search after so many statements, at the best generalization found so far.",
     ),
 ]
 AllMinimal = Annotated[

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
     from kanon_sql.engines.base import Engine, Meter
+    from kanon_sql.pipeline.budget import Budget
     from kanon_sql.spec import Spec
 
 __all__ = ["INTERRUPTED", "Session", "session"]
@@ -50,7 +51,7 @@ class Session:
         self._status: Status | None = None
         self._meter: Meter | None = None
         self._written = 0
-        self._interrupts: Interrupts | None = None
+        self.interrupts = Interrupts(self.cancel)
 
     # --- The database ---
 
@@ -84,9 +85,11 @@ class Session:
         if self.engine is not None:
             self.engine.cancel()
 
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._interrupts is not None and self._interrupts.pressed
+    def patient_budget(self, seconds: float | None, statements: int | None) -> Budget:
+        """A budget for a search that Ctrl-C ends as well, at the best node found so far."""
+        from kanon_sql.pipeline.budget import Budget
+
+        return Budget(seconds, statements, lambda: self.interrupts.wished, self.interrupts.patience)
 
     # --- What happens meanwhile ---
 
@@ -170,7 +173,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
     """
     run = Session(quiet=quiet, verbose=verbose)
     with interrupts(run.cancel) as ctrl_c:
-        run._interrupts = ctrl_c
+        run.interrupts = ctrl_c
         try:
             try:
                 yield run

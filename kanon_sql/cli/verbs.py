@@ -78,7 +78,8 @@ def kanon_sql(
     "kanon-sql demo", or with "kanon-sql init TABLE -d FILE" for a spec of your own.
 
     Results go to standard output, progress and messages to standard error. Exit codes:
-    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error.
+    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,
+    130 interrupted.
     """
 
 
@@ -172,7 +173,7 @@ def plan(
     ] = False,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Show of every node whether it was evaluated, inferred or pruned, and why."),
+        typer.Option("--explain", help="Show what is known about every node of the lattice, and why."),
     ] = False,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
@@ -189,12 +190,14 @@ def plan(
 
     Opens the database read-only and writes nothing but temporary tables: builds the
     frequency set, searches the generalization lattice and prints the chosen levels, what
-    they achieve, what they lose, and the runners-up. Ctrl-C during the search shows the best
-    generalization so far. Exit code 1 says that no generalization meets the requirements.
+    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization
+    that meets the requirements was found.
+
+    Ctrl-C during the search shows the best generalization so far, with exit code 130; a
+    second Ctrl-C ends at once.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
-        from kanon_sql.pipeline.search import Budget
 
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
@@ -207,11 +210,11 @@ def plan(
             spec,
             timeout=timeout,
             report=run.report,
-            budget=Budget(max_seconds, max_statements, run.interrupted),
+            budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
         )
         _print_result(run, result, output, all_minimal=all_minimal)
-        if run.interrupted():
+        if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
             raise typer.Exit(INTERRUPTED)
         _exit(result.passed)
 
@@ -221,6 +224,7 @@ def plan(
         "kanon-sql anonymize spec.yml -d clinic.duckdb",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
     )
 )
 def anonymize(
@@ -255,11 +259,12 @@ def anonymize(
     Searches as plan does, writes the generalized table under a scratch name, verifies what
     was written by an independent query, and then publishes it under the release's name in
     one step, replacing an earlier release. The manifest says how, and holds no value of
-    the data. Exit code 1 says that the requirements cannot be met: nothing was published.
+    the data. Exit code 1 says that no generalization that meets the requirements was found:
+    nothing was published. Ctrl-C publishes nothing.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
-        from kanon_sql.pipeline.search import Budget
+        from kanon_sql.pipeline.budget import Budget
 
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other")

@@ -7,7 +7,7 @@ limit and always counts: the egress meter is the proof that no source row was fe
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -104,6 +104,7 @@ class Meter:
         rows_fetched: rows that reached the client.
         bytes_fetched: the size of those rows written as text, in bytes.
         log: every statement, in order.
+        check: called before every statement; it is refused, and not counted, by raising an error.
     """
 
     statements: int = 0
@@ -111,9 +112,12 @@ class Meter:
     rows_fetched: int = 0
     bytes_fetched: int = 0
     log: list[Statement] = field(default_factory=list)
+    check: Callable[[], None] | None = None
 
     def count(self, statement: Statement) -> None:
         """Count one statement before it runs."""
+        if self.check is not None:
+            self.check()
         self.statements += 1
         self.source_scans += statement.scans
         self.log.append(statement)
@@ -125,18 +129,20 @@ class Meter:
 
 
 class Deadline:
-    """A point in time that a whole run must not pass.
+    """A point in time that everything inside must not pass.
 
     Args:
         seconds: from now; None for no limit.
+        reached: makes the error to raise then; a QueryTimeout if not given.
     """
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None, reached: Callable[[], Exception] | None = None) -> None:
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
+        self._reached = reached
 
     def remaining(self) -> float | None:
-        """Seconds left, None for no limit. Raises QueryTimeout when none is left."""
+        """Seconds left, None for no limit. Raises the error when none is left."""
         if self._end is None:
             return None
         left = self._end - time.monotonic()
@@ -144,9 +150,17 @@ class Deadline:
             raise self.error()
         return left
 
-    def error(self) -> QueryTimeout:
+    def error(self) -> Exception:
         """The error to raise when time is up."""
+        if self._reached is not None:
+            return self._reached()
         return QueryTimeout(f"the time limit of {self.seconds:g} s was reached; the statement was cancelled")
+
+    def sooner(self, other: Deadline) -> Deadline:
+        """Which of the two ends first."""
+        if self._end is None or (other._end is not None and other._end < self._end):
+            return other
+        return self
 
 
 class Engine(Protocol):
@@ -203,6 +217,9 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release the connection if the engine opened it."""
+
+    def within(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """A time limit for everything inside, besides the run's own."""
 
     def without_deadline(self) -> AbstractContextManager[None]:
         """Let cleaning up finish even after the time limit was reached."""

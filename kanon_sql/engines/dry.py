@@ -127,6 +127,10 @@ class DryEngine:
     def close(self) -> None:
         """Nothing is open."""
 
+    def within(self, deadline: Deadline) -> nullcontext[None]:
+        """Nothing takes any time."""
+        return nullcontext()
+
     def without_deadline(self) -> nullcontext[None]:
         """There is no deadline."""
         return nullcontext()

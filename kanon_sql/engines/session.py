@@ -6,7 +6,7 @@ import secrets
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
@@ -145,10 +145,17 @@ class SessionEngine(ABC):
         finally:
             self.meter, self._deadline, self.run_id = before
 
-    @contextmanager
-    def without_deadline(self) -> Iterator[None]:
+    def within(self, deadline: Deadline) -> AbstractContextManager[None]:
+        """A time limit for everything inside, besides the run's own."""
+        return self._limited(self._deadline.sooner(deadline))
+
+    def without_deadline(self) -> AbstractContextManager[None]:
         """Let cleaning up finish even after the time limit was reached."""
-        before, self._deadline = self._deadline, Deadline(None)
+        return self._limited(Deadline(None))
+
+    @contextmanager
+    def _limited(self, deadline: Deadline) -> Iterator[None]:
+        before, self._deadline = self._deadline, deadline
         try:
             yield
         finally:

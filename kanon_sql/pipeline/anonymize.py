@@ -11,9 +11,10 @@ from typing import Any
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
+from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Budget, Searched, rows_in_words, searched, source_of
+from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.release import Choice, Written, written_release
 from kanon_sql.spec import Spec

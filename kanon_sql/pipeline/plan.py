@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 
 from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Budget, Searched, rows_in_words, searched
+from kanon_sql.pipeline.search import Searched, rows_in_words, searched
 from kanon_sql.quality import METRICS
 from kanon_sql.spec import Spec
 from kanon_sql.verify import Examination
@@ -42,7 +43,7 @@ def plan(
     """
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with searched(engine, spec, report, budget) as found:
+        with searched(engine, spec, report, budget, explain=explain) as found:
             examination = chosen(found)
             message = found.failure() if examination is None else _message(found)
             metrics = measured(found)

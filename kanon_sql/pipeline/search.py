@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,61 +13,17 @@ from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
 from kanon_sql.lattice import Node
+from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
 from kanon_sql.quality import METRICS
-from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, Verdict, explain, search
+from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, explain, search
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
-__all__ = ["Budget", "Searched", "searched", "source_of"]
+__all__ = ["Searched", "searched", "source_of"]
 
 RUNNERS_UP = 5
-
-
-@dataclass(frozen=True)
-class Budget:
-    """When to end a search early, at the best node found so far.
-
-    Attributes:
-        seconds: of the search, from its first question; None for no limit.
-        statements: that the search may run; None for no limit. One more may be needed for the metric.
-        interrupted: whether the user asked to stop; looked at when a statement fails.
-    """
-
-    seconds: float | None = None
-    statements: int | None = None
-    interrupted: Callable[[], bool] | None = None
-
-    def stop(self, engine: Engine) -> Callable[[], str | None]:
-        """Why to stop, if there is a reason; counted from now."""
-        end = None if self.seconds is None else time.monotonic() + self.seconds
-        most = None if self.statements is None else engine.meter.statements + self.statements
-
-        def reason() -> str | None:
-            if end is not None and time.monotonic() >= end:
-                return f"the search's limit of {self.seconds:g} s was reached"
-            if most is not None and engine.meter.statements >= most:
-                return f"the search's limit of {self.statements:,} statements was reached"
-            return None
-
-        return reason
-
-    def guarded(self, ask: Callable[[Batch], Sequence[Verdict]]) -> Callable[[Batch], Sequence[Verdict]]:
-        """Ask so that the user's interrupt ends the search and not the run."""
-        asked_to_stop = self.interrupted
-        if asked_to_stop is None:
-            return ask
-
-        def answer(batch: Batch) -> Sequence[Verdict]:
-            try:
-                return ask(batch)
-            except BaseException as error:  # drivers turn an interrupt into errors of their own
-                if asked_to_stop():
-                    raise Stopped("it was interrupted") from error
-                raise
-
-        return answer
 
 
 @dataclass(frozen=True)
@@ -154,20 +110,10 @@ class Searched:
         )
 
     def explained(self) -> tuple[Explained, ...]:
-        """What is known about every node of the lattice.
-
-        Raises:
-            SearchTooLarge: the lattice has too many nodes to list.
-        """
+        """What is known about every node of the lattice; nothing if the source has no row to search."""
         if self.outcome is None or self.evaluator is None or self.search is None:
             return ()
-        question = self.evaluator.question()
-        if question.lattice.size > MAX_NODES:
-            raise SearchTooLarge(
-                f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. "
-                "Limit the levels (min / max per quasi-identifier)."
-            )
-        return tuple(explain(question, self.search.verdicts, self.outcome))
+        return tuple(explain(self.evaluator.question(), self.search.verdicts, self.outcome))
 
     def failure(self) -> str:
         """Why no node satisfies, in a sentence."""
@@ -186,16 +132,19 @@ class Searched:
                 f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
             )
         assert self.evaluator is not None
-        if self.outcome is not None and not self.outcome.proven:
-            stopped = "" if self.outcome.stopped is None else f" before it was stopped: {self.outcome.stopped}"
+        assert self.outcome is not None
+        wanted = ", ".join(model.label for model in self.models)
+        if self.outcome.stopped is not None:
             return (
-                f"the search found no generalization that satisfies {', '.join(model.label for model in self.models)}"
-                f"{stopped}; that there is none is not proven"
+                f"{self.outcome.stopped} before it found a generalization that satisfies {wanted}; whether there is "
+                "one is not known"
             )
+        if not self.outcome.proven:
+            return f"the search found no generalization that satisfies {wanted}; that there is none is not proven"
         top = self.evaluator.question().lattice.top
         (verdict,) = self.evaluator.ask(Batch((top,)))
         return (
-            f"no generalization satisfies {', '.join(model.label for model in self.models)}: even at the highest "
+            f"no generalization satisfies {wanted}: even at the highest "
             f"levels allowed {verdict.suppressed:,} of {rows_in_words(rows)} violate it, and at most {limit:,} may be "
             "suppressed"
         )
@@ -223,7 +172,9 @@ def source_of(engine: Engine, spec: Spec) -> str:
 
 
 @contextmanager
-def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget | None = None) -> Iterator[Searched]:
+def searched(
+    engine: Engine, spec: Spec, report: Reporter | None, budget: Budget | None = None, *, explain: bool = False
+) -> Iterator[Searched]:
     """Build the frequency sets, run the search, and keep the workspace open for what follows.
 
     Args:
@@ -231,9 +182,11 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget
         spec: what to anonymize and how.
         report: called with each stage in plain words.
         budget: when to end the search early.
+        explain: :meth:`Searched.explained` will be asked for: refuse what it cannot list before searching.
 
     Raises:
         UnsupportedError: the spec combines options that cannot hold together.
+        SearchTooLarge: the lattice has too many nodes for the algorithm, or to explain them.
         KanonError: whatever the stages raise.
     """
     models = [model_of(requirement) for requirement in spec.privacy]
@@ -259,24 +212,38 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget
             spec.search.prefer,
             spec.suppression.max_rows(sets.rows),
         )
-        stage = f"searching the lattice ({spec.search.algorithm})"
-        workspace.report(stage, 0)
-        budget = budget or Budget()
-        options = spec.search.options
-        run = search(spec.search.algorithm, evaluator.question(), budget.guarded(evaluator.ask), **options)
-        started = time.monotonic()
-
-        def progress(found: Progress) -> None:
-            workspace.report(stage + _in_words(found, spec.search.metric, time.monotonic() - started), found.evaluated)
-
-        outcome = run.run(budget.stop(engine), progress)
+        question = evaluator.question()
+        if explain and question.lattice.size > MAX_NODES:
+            raise SearchTooLarge(
+                f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
+                "levels (min / max per quasi-identifier), or do without --explain."
+            )
+        run = search(spec.search.algorithm, question, evaluator.answers, **spec.search.options)
+        outcome = _outcome(run, workspace, spec, budget or Budget())
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome)
 
 
+def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> Outcome:
+    """Run a search to its end or to that of its budget, and say how it goes."""
+    stage = f"searching the lattice ({spec.search.algorithm})"
+    workspace.report(stage, 0)
+    started = time.monotonic()
+
+    def progress(found: Progress) -> None:
+        workspace.report(stage + _in_words(found, spec.search.metric, time.monotonic() - started), found.evaluated)
+
+    try:
+        with budget.limits(workspace.engine):
+            return run.run(progress)
+    except Stopped as stopped:
+        workspace.report("measuring the best generalization so far", None)
+        return run.best_so_far(str(stopped))
+
+
 def _in_words(found: Progress, metric: str, seconds: float) -> str:
-    """Such as ``: best loss 0.2931, at most 412 nodes (3 s) left``."""
+    """Such as ``: best loss 0.2931, at most 412 left (3 s)``."""
     parts = [] if found.best is None else [f"best {metric.replace('_', ' ')} {found.best:.4g}"]
     if found.left is not None:
-        at_most = seconds * found.left / max(1, found.evaluated)
-        parts.append(f"at most {found.left:,} nodes ({at_most:,.0f} s) left")
+        at_this_pace = seconds * found.left / max(1, found.evaluated)
+        parts.append(f"at most {found.left:,} left ({at_this_pace:,.0f} s)")
     return f": {', '.join(parts)}" if parts else ""

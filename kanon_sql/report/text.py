@@ -119,8 +119,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         names = list(result.node or {})
         if all_minimal and result.search.minimal is not None:
             parts += section("All k-minimal generalizations", _minimal(result.search, names))
-        if result.lattice is not None:
-            parts += section("Lattice", _lattice(result.lattice, names))
+        if result.lattice:
+            parts += section("Lattice", _lattice(result.lattice, result.node))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:
@@ -270,37 +270,50 @@ def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:
     return table
 
 
-def _lattice(nodes: Sequence[Explained], names: Sequence[str]) -> RenderableType:
-    """How many nodes of every height are decided how; a small lattice node by node as well."""
-    kinds = {
-        ("evaluated", True): "satisfying",
-        ("evaluated", False): "violating",
-        ("inferred", True): "satisfying, inferred",
-        ("inferred", False): "violating, inferred",
-        ("pruned", None): "cannot win",
-        ("open", None): "not looked at",
-    }
+def _lattice(nodes: Sequence[Explained], node: Mapping[str, int] | None) -> RenderableType:
+    """How many nodes of every height were decided how; a small lattice node by node as well."""
     counts: dict[int, Counter[str]] = {}
     for item in nodes:
-        known = None if item.status in ("pruned", "open") else item.satisfied
-        counts.setdefault(sum(item.node), Counter())[kinds[item.status, known]] += 1
-    table = columns([("height", True), *((kind, True) for kind in kinds.values())])
+        counts.setdefault(sum(item.node), Counter())[_known(item)] += 1
+    kinds = [kind for kind in _KNOWN if any(found[kind] for found in counts.values())]
+    table = columns([("height", True), ("nodes", True), *((_KNOWN[kind], True) for kind in kinds)])
     for height, found in sorted(counts.items(), reverse=True):
-        table.add_row(Text(str(height)), *(Text(number(found[kind]) if found[kind] else "") for kind in kinds.values()))
+        cells = [number(found[kind]) if found[kind] else "." for kind in kinds]
+        table.add_row(*map(Text, (str(height), number(found.total()), *cells)))
     if len(nodes) > LISTED:
         return Group(table, Text(), Text(f"--format json lists all {number(len(nodes))} nodes", "dim"))
-    listed = columns([("levels", False), ("", False), ("because of", False), ("metric", True), ("at least", True)])
+    heads = [("levels", False), ("", False), ("because of", False), ("metric", True), ("at least", True)]
+    listed = columns(heads)
+    chosen = None if node is None else tuple(node.values())
     for item in sorted(nodes, key=lambda item: (-sum(item.node), item.node)):
-        known = None if item.status in ("pruned", "open") else item.satisfied
         listed.add_row(
             _vector(item.node),
-            Text(kinds[item.status, known]),
+            Text("chosen" if item.node == chosen else _known(item)),
             Text() if item.because in (None, item.node) else _vector(item.because or ()),
             Text("" if item.metric is None else metric(item.metric)),
             Text(metric(item.bound)),
         )
-    order = [Text("levels in the order " + ", ".join(map(shown, names)), "dim")] if names else []
-    return Group(table, Text(), *order, listed)
+    order = "the spec" if node is None else ", ".join(map(shown, node))
+    return Group(table, Text(), Text(f"levels in the order of {order}", "dim"), listed)
+
+
+_KNOWN = {
+    "satisfies": "satisfies,\nevaluated",
+    "must satisfy": "satisfies,\ninferred",
+    "violates": "violates,\nevaluated",
+    "must violate": "violates,\ninferred",
+    "is worse": "worse than\nthe best",
+    "not looked at": "not\nlooked at",
+}
+"""What may be known about a node, and the same as the head of a column."""
+
+
+def _known(item: Explained) -> str:
+    if item.status == "evaluated":
+        return "satisfies" if item.satisfied else "violates"
+    if item.status == "inferred":
+        return "must satisfy" if item.satisfied else "must violate"
+    return "is worse" if item.status == "pruned" else "not looked at"
 
 
 def _notes(notes: Iterable[str]) -> RenderableType:

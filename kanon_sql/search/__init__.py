@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
@@ -38,7 +38,7 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
 """Every algorithm by the name a spec uses: question, options -> strategy."""
 
 
-def search(algorithm: str, question: Question, ask: Callable[[Batch], Sequence[Verdict]], **options: Any) -> Search:
+def search(algorithm: str, question: Question, ask: Callable[[Batch], Iterable[Verdict]], **options: Any) -> Search:
     """A search that has not begun.
 
     Args:

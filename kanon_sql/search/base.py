@@ -29,8 +29,8 @@ class Batch:
     Attributes:
         nodes: at most 64 different ones.
         metrics: whether the metric is asked for.
-        left: how many lattice nodes may still be asked about, this batch included; None
-            where the strategy does not know.
+        left: how many nodes that were not asked about yet may still be, those of this batch
+            included: never fewer than will be. None where the strategy does not know.
     """
 
     nodes: tuple[Node, ...]

@@ -1,8 +1,8 @@
 """What a search knows about every node of the lattice, and why.
 
-Derived from the answers alone, whatever the algorithm: a violating node decides what is
-below it, a satisfying one (if the requirement is monotone) what is above it, and a bound that
-exceeds the best metric rules a node out. What none of this says was not looked at.
+Derived from the answers alone, whatever the algorithm: a violating node decides what is below it, a satisfying
+one (if the requirement is monotone) what is above it, and a lower bound above the best metric rules a
+node out. What none of this says was not looked at.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kanon_sql.lattice import Node
+from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search.base import Outcome, Question, Verdict
 from kanon_sql.search.tags import Tags, can_win, holds
 
@@ -24,13 +24,15 @@ class Explained:
 
     Attributes:
         node: the vector of levels.
-        status: ``evaluated``: the database was asked. ``inferred``: another node's answer
-            decides whether it satisfies. ``pruned``: it cannot have the lowest metric.
-            ``open``: nothing is known about it.
+        status: ``evaluated``: the database was asked. ``pruned``: its metric is above that of the best
+            node, whether it satisfies or not. ``inferred``: it satisfies or violates as another node's answer
+            implies. ``open``: none of these is known. A violating node is never called pruned.
         satisfied: whether it satisfies; None where that is not known.
-        because: the evaluated node that decided it; itself where it was evaluated.
+        because: the evaluated node that the status follows from: itself; the one below a satisfying or above a
+            violating node (it may lie outside of the level limits); the one below a pruned node whose
+            floor rules it out. None where the node's own bound does, and where nothing is known.
         metric: its metric where it was evaluated with it.
-        bound: no generalization of it has a metric below this.
+        bound: neither its metric nor that of any generalization is below this.
         suppressed: rows suppressed at it, where it was evaluated.
     """
 
@@ -48,36 +50,49 @@ def explain(question: Question, verdicts: Mapping[Node, Verdict], outcome: Outco
 
     Args:
         question: what was asked.
-        verdicts: every answer of the search.
-        outcome: its result.
+        verdicts: every answer of the search; also of nodes outside of the lattice's limits.
+        outcome: its result; what is pruned is so by ``outcome.best``, even if the search was stopped.
     """
-    lattice = question.lattice
-    tags = Tags(lattice)
-    asked = {tags.number(node): verdict for node, verdict in verdicts.items() if node in lattice}
-    violating = _spread(tags, [n for n, v in asked.items() if not holds(question, v)], upward=False)
-    satisfying = _spread(tags, [n for n, v in asked.items() if v.satisfied and question.monotone], upward=True)
-    for number, node in enumerate(lattice):
-        verdict, bound = asked.get(number), question.bound(node)
+    tags = Tags(question.lattice)
+    violating = _spread(tags, question.lattice, _not_holding(question, verdicts), upward=False)
+    satisfying = _spread(tags, question.lattice, _satisfied(question, verdicts), upward=True)
+    bounds = _Bounds(question, tags)
+    for number, node in enumerate(question.lattice):
+        verdict = verdicts.get(node)
+        bound, floor_of = bounds.add(number, node, verdict)
         if verdict is not None:
             yield Explained(node, "evaluated", verdict.satisfied, node, verdict.metric, bound, verdict.suppressed)
-            continue
-        below, above = violating.get(number), satisfying.get(number)
-        cause = below if below is not None else above
-        because = None if cause is None else tags.node(cause)
-        satisfied = None if because is None else below is None
-        if below is not None:
-            status: Literal["inferred", "pruned", "open"] = "inferred"
+        elif number in violating:
+            yield Explained(node, "inferred", False, violating[number], None, bound, None)
         elif not can_win(bound, outcome.best):
-            status = "pruned"
+            yield Explained(node, "pruned", True if number in satisfying else None, floor_of, None, bound, None)
+        elif number in satisfying:
+            yield Explained(node, "inferred", True, satisfying[number], None, bound, None)
         else:
-            status = "open" if above is None else "inferred"
-        yield Explained(node, status, satisfied, because, None, bound, None)
+            yield Explained(node, "open", None, None, None, bound, None)
 
 
-def _spread(tags: Tags, numbers: list[int], *, upward: bool) -> dict[int, int]:
-    """Every node above (or below) some of the given ones -> one of them."""
-    found = {number: number for number in numbers}
-    todo = list(found)
+def _not_holding(question: Question, verdicts: Mapping[Node, Verdict]) -> list[Node]:
+    return [node for node, verdict in verdicts.items() if not holds(question, verdict)]
+
+
+def _satisfied(question: Question, verdicts: Mapping[Node, Verdict]) -> list[Node]:
+    return [node for node, verdict in verdicts.items() if question.monotone and verdict.satisfied]
+
+
+def _spread(tags: Tags, lattice: Lattice, causes: list[Node], *, upward: bool) -> dict[int, Node]:
+    """Every lattice node above (or below) some of the given nodes -> one of them."""
+    found: dict[int, Node] = {}
+    todo: list[int] = []
+    for cause in causes:
+        # Where what follows from a node outside of the limits enters the lattice, if it does.
+        entry = tuple(
+            min(max(level, low), high) for low, level, high in zip(lattice.bottom, cause, lattice.top, strict=True)
+        )
+        if generalizes(entry, cause) if upward else generalizes(cause, entry):
+            number = tags.number(entry)
+            if found.setdefault(number, cause) is cause:
+                todo.append(number)
     while todo:
         number = todo.pop()
         for neighbour in tags.above(number) if upward else tags.below(number):
@@ -85,3 +100,26 @@ def _spread(tags: Tags, numbers: list[int], *, upward: bool) -> dict[int, int]:
                 found[neighbour] = found[number]
                 todo.append(neighbour)
     return found
+
+
+class _Bounds:
+    """The best lower bound of every node: the one known before any question, or the floor of a specialization."""
+
+    def __init__(self, question: Question, tags: Tags) -> None:
+        self._question = question
+        self._tags = tags
+        self._known: list[tuple[float, Node | None]] = []
+
+    def add(self, number: int, node: Node, verdict: Verdict | None) -> tuple[float, Node | None]:
+        """The bound of the next node in lexicographic order, and whose floor it is, if it is one.
+
+        All specializations of a node come before it.
+        """
+        best: tuple[float, Node | None] = self._question.bound(node), None
+        for below in self._tags.below(number):
+            if self._known[below][0] > best[0]:
+                best = self._known[below]
+        if verdict is not None and verdict.floor is not None and verdict.floor > best[0]:
+            best = verdict.floor, node
+        self._known.append(best)
+        return best

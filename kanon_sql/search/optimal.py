@@ -68,12 +68,11 @@ def optimal(question: Question, *, minimal: bool = False) -> Strategy:
             "Limit the levels (min / max per quasi-identifier), use fewer quasi-identifiers, or choose "
             "the algorithm 'incognito', which can rule out combinations early."
         )
+    minimal = minimal and question.monotone
     region = _Region(question)
     yield from region.find_incumbent()
-    yield from region.exhaust()
-    border = None
-    if minimal and question.monotone:
-        border = yield from region.border()
+    yield from region.exhaust(minimal=minimal)
+    border = (yield from region.border()) if minimal else None
     solutions = sorted(region.solutions, key=question.rank)
     return Outcome(
         algorithm="optimal",
@@ -125,11 +124,19 @@ class _Region:
         if self._best is None:
             yield from self._ask([number for number in path[low:] if not self._asked >> number & 1])
 
-    def exhaust(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Ask until the region is empty."""
+    def exhaust(self, *, minimal: bool) -> Generator[Batch, Mapping[Node, Verdict], None]:
+        """Ask until the region is empty.
+
+        Nodes above the region may be asked about in vain, so there are never more of them than
+        nodes in the region.
+
+        Args:
+            minimal: afterwards, :meth:`border` will ask about the nodes that are still undecided.
+        """
         region = [number for number, bound in enumerate(self._bounds) if can_win(bound, self._best)]
         # The order of numbers extends the order of the lattice, which breaks ties of the bound.
         region.sort(key=lambda number: (self._bounds[number], number))
+        spare = len(region)
         while True:
             while region and not can_win(self._bounds[region[-1]], self._best):
                 region.pop()
@@ -138,12 +145,16 @@ class _Region:
             if not region:
                 return
             self._forecast.fit()
-            yield from self._ask(self._chosen(region), left=len(region))
+            spare = min(spare, len(region))
+            chosen, outside = self._chosen(region, spare)
+            afterwards = self._undecided().bit_count() if minimal else 0
+            yield from self._ask(chosen, left=len(region) + spare + afterwards)
+            spare -= outside
 
     def border(self) -> Generator[Batch, Mapping[Node, Verdict], tuple[Node, ...]]:
         """All minimal nodes: ask until every node is known to violate or to satisfy."""
         boxes = self._boxes
-        while undecided := boxes.all & ~self._violating & ~self._holding:
+        while undecided := self._undecided():
             self._forecast.fit()
             left = undecided.bit_count()
             chosen: list[int] = []
@@ -156,14 +167,21 @@ class _Region:
                 chosen.append(found)
                 undecided &= ~decided
             verdicts = yield from ask([boxes.node(number) for number in chosen], left=left)
-            for number, verdict in zip(chosen, verdicts.values(), strict=True):
-                self._learn(number, verdict, measured=False)
+            for number in chosen:
+                self._learn(number, verdicts[boxes.node(number)], measured=False)
         return tuple(map(boxes.node, boxes.members(boxes.lowest(self._holding))))
 
     # --- What to ask ---
 
-    def _chosen(self, region: list[int]) -> list[int]:
-        """What to ask next about an open region, lowest bound first."""
+    def _undecided(self) -> int:
+        return self._boxes.all & ~self._violating & ~self._holding
+
+    def _chosen(self, region: list[int], spare: int) -> tuple[list[int], int]:
+        """What to ask next about an open region, lowest bound first.
+
+        Returns:
+            The nodes, and how many of them lie outside of the region: at most ``spare``.
+        """
         boxes, forecast = self._boxes, self._forecast
         holding = boxes.marks(self._holding)
 
@@ -177,13 +195,18 @@ class _Region:
                 break
             if expected(number) <= 0:
                 chosen.append(number)
-        uncovered = boxes.of(region) & ~boxes.of(chosen)
+        inside = boxes.of(region)
+        outside = 0
+        uncovered = inside & ~boxes.of(chosen)
         marks = boxes.marks(uncovered)
         for number in reversed(region):
             if len(chosen) == _ROUND:
-                return chosen
+                return chosen, outside
             if marks[number >> 3] >> (number & 7) & 1 and (risk := expected(number)) > 0:
-                top, covered = self._climb(number, risk, uncovered, up=True)
+                top, covered = number, boxes.below(number)
+                if outside < spare:
+                    top, covered = self._climb(number, risk, uncovered, up=True)
+                outside += not inside >> top & 1
                 chosen.append(top)
                 uncovered &= ~covered
                 marks = boxes.marks(uncovered)
@@ -192,7 +215,7 @@ class _Region:
                 break
             if marks[number >> 3] >> (number & 7) & 1:
                 chosen.append(number)
-        return chosen
+        return chosen, outside
 
     def _climb(self, number: int, expected: float, uncovered: int, *, up: bool) -> tuple[int, int]:
         """Go from a node to one that decides more, as long as the same verdict is expected.

@@ -30,7 +30,7 @@ def ask(
     Args:
         nodes: all different.
         metrics: whether to ask for the metric.
-        left: how many nodes of the lattice may still be asked about, these included.
+        left: how many nodes may still be asked about, these included; see :class:`Batch`.
     """
     verdicts: dict[Node, Verdict] = {}
     for start in range(0, len(nodes), BATCH):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -18,10 +19,14 @@ import pytest
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout, SpecError
+from kanon_sql.evaluate import Evaluator
+from kanon_sql.lattice import Node
 from kanon_sql.pipeline.clean import clean
 from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.pipeline.init import write_spec
 from kanon_sql.pipeline.result import Result
+from kanon_sql.quality import Metric
+from kanon_sql.search import Stopped, Verdict
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.subject import TYPES, Subject, as_text
@@ -549,6 +554,48 @@ class Conformance:
         except DatabaseError:  # the connection went with the statement, and said so
             return
         assert [tuple(map(int, row)) for row in answer] == [(1,)]
+
+    @pytest.mark.parametrize("how", ["limit", "interrupt"])
+    def test_a_search_whose_statement_is_cancelled_measures_its_best(
+        self, with_visits: Subject, engine: Engine, how: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A cancelled statement costs neither the connection nor its temporary tables."""
+        if not with_visits.slow:
+            pytest.skip("there is no slow query for this engine")
+        wished = threading.Event()
+        found: list[Verdict] = []
+        verdicts = Evaluator.verdicts
+
+        def cancel() -> None:
+            wished.set()
+            engine.cancel()
+
+        def slow_once(self: Evaluator, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
+            """As ever, but for a slow statement once something satisfies."""
+            if any(verdict.satisfied for verdict in found):
+                monkeypatch.undo()
+                reached = Deadline(0.5 if how == "limit" else None, lambda: Stopped("the limit"))
+                timer = threading.Timer(0.5, cancel if how == "interrupt" else int)
+                timer.start()
+                try:
+                    with engine.within(reached):
+                        self.workspace.query(Statement("slow", with_visits.slow), 1)
+                finally:
+                    timer.join()
+            found.extend(answer := verdicts(self, nodes, metric))
+            return answer
+
+        monkeypatch.setattr(Evaluator, "verdicts", slow_once)
+        spec = kanon_sql.Spec.from_dict({**SPEC, "search": {"algorithm": "exhaustive"}})
+        result = kanon_sql.plan(engine, spec, budget=kanon_sql.Budget(interrupted=wished.is_set))
+        assert result.search is not None
+        assert result.search.stopped == {"limit": "the limit", "interrupt": "the search was interrupted"}[how]
+        assert not result.search.proven
+        assert result.search.nodes_evaluated == len(found)
+        assert result.passed
+        best = min(verdict.metric for verdict in found if verdict.satisfied and verdict.metric is not None)
+        assert isclose(result.metrics["loss"], best), "asked of the frequency set that was there before"
+        assert kanon_sql.plan(engine, spec).passed, "the connection is as good as before"
 
     def test_an_error_shows_no_value(self, subject: Subject, engine: Engine) -> None:
         subject.table("planted", {"q": "text"}, [("Ada Planted",)])
