@@ -21,7 +21,7 @@ from heapq import heappop, heappush
 from kanon_sql.errors import SearchTooLarge
 from kanon_sql.lattice import Node, generalizes
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
-from kanon_sql.search.tags import Tags, ask, can_win, holds
+from kanon_sql.search.tags import FEW, Tags, ask, can_win, holds, measure
 
 __all__ = ["optimal"]
 
@@ -35,9 +35,6 @@ _ASKED = 8
 
 _ROUND = 32
 """Nodes per question: smaller than the most allowed, since each answer decides others."""
-_FEW = 4
-"""So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
-and so many metrics are asked for at a time: each answer may spare the others."""
 _BOLD = 0.7
 """Go further above the region while more than this share of such questions comes back violating."""
 
@@ -213,24 +210,16 @@ class _Region:
         """Ask about those nodes not asked yet, and tag what the answers decide."""
         question, tags = self._question, self._tags
         nodes = [tags.node(number) for number in numbers if not tags.marks[number] & _ASKED]
-        measured = not question.staged or len(nodes) <= _FEW
+        measured = not question.staged or len(nodes) <= FEW
         verdicts = yield from ask(nodes, metrics=measured, left=left)
         for node in nodes:
             self._learn(tags.number(node), verdicts[node], measured=measured)
         if not measured:
-            yield from self._measure([verdicts[node] for node in nodes if verdicts[node].satisfied])
+            satisfied = [verdicts[node] for node in nodes if verdicts[node].satisfied]
+            for solution in (yield from measure(question, satisfied, self._best)).values():
+                self._accept(solution)
         while self._floors and not can_win(-self._floors[0][0], self._best):
             tags.mark_above(heappop(self._floors)[1], _CLOSED)
-
-    def _measure(self, satisfied: list[Verdict]) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Ask for the metric of those that may win, the most promising first."""
-        least = self._question.least
-        waiting = sorted(((least(verdict), verdict.node) for verdict in satisfied), reverse=True)
-        while waiting and can_win(waiting[-1][0], self._best):
-            chosen = [waiting.pop()[1] for _ in range(min(_FEW, len(waiting)))]
-            verdicts = yield from ask(chosen, metrics=True)
-            for node in chosen:
-                self._accept(verdicts[node])
 
     def _learn(self, number: int, verdict: Verdict, *, measured: bool) -> None:
         tags = self._tags
