@@ -24,9 +24,9 @@ from kanon_sql.search.tags import holds
 
 __all__ = ["annealing"]
 
-_STEPS = 32
-_HOT = 0.5
-_COLD = 0.01
+_STEPS = 64
+_HOT = 0.2
+_COLD = 0.05
 """The temperature falls from one to the other by the same factor every step."""
 
 
@@ -42,8 +42,9 @@ def annealing(question: Question, seed: int = 0) -> Strategy:
     """
     lattice, rng, answers = question.lattice, Random(seed), Answers(question)
     path = climb(lattice, lambda node, axis: rng.random())
-    node = path[(yield from answers.first_holding(path))]
-    yield from answers.compare([node])
+    (node,) = yield from answers.first_holding([path])
+    # Where nothing is sure to satisfy above the node, the top may be the one that does.
+    yield from answers.compare([node] if question.monotone or node == lattice.top else [node, lattice.top])
     for step in range(_STEPS):
         if answers.fails(lattice.top):
             break

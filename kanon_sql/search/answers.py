@@ -87,22 +87,26 @@ class Answers:
             self._learn((yield from ask([node], metrics=True)))
         return self.known[node]
 
-    def first_holding(self, path: Sequence[Node]) -> Generator[Batch, Mapping[Node, Verdict], int]:
-        """Where the monotone part first holds on a path, by bisection; the last position if nowhere before it.
+    def first_holding(self, paths: Sequence[Sequence[Node]]) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
+        """Per path, where the monotone part first holds; the last node if nowhere before it, which is not asked about.
+
+        All paths are bisected together, one question a round.
 
         Args:
-            path: each node generalizes the one before it. The last one is not asked about.
+            paths: none of them empty; each node generalizes the one before it.
         """
-        low, high = 0, len(path) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if not self.fails(path[middle]):
-                yield from self.judge([path[middle]], left=(high - low).bit_length())
-            if self.fails(path[middle]):
-                low = middle + 1
-            else:
-                high = middle
-        return low
+        spans = [(0, len(path) - 1) for path in paths]
+        while any(low < high for low, high in spans):
+            middles = [path[(low + high) // 2] for path, (low, high) in zip(paths, spans, strict=True) if low < high]
+            yield from self.judge([node for node in dict.fromkeys(middles) if not self.fails(node)])
+            spans = [self._halved(path, low, high) for path, (low, high) in zip(paths, spans, strict=True)]
+        return [path[low] for path, (low, _) in zip(paths, spans, strict=True)]
+
+    def _halved(self, path: Sequence[Node], low: int, high: int) -> tuple[int, int]:
+        middle = (low + high) // 2
+        if low == high:
+            return low, high
+        return (middle + 1, high) if self.fails(path[middle]) else (low, middle)
 
     def first_satisfying(self, path: Sequence[Node]) -> Generator[Batch, Mapping[Node, Verdict], Node | None]:
         """The first satisfying node of a path; None if there is none, and then its last node was asked about.
@@ -110,11 +114,11 @@ class Answers:
         Where the monotone part first holds, a monotone requirement is decided. Any other is asked
         about from there on, in batches.
         """
-        start = yield from self.first_holding(path)
-        rest = path[start : start + 1] if self._question.monotone else path[start:]
+        (start,) = yield from self.first_holding([path])
+        rest = [start] if self._question.monotone else path[path.index(start) :]
         for position in range(0, len(rest), BATCH):
             some = rest[position : position + BATCH]
-            yield from self.judge(some, left=len(rest) - position)
+            yield from self.judge(some)
             for node in some:
                 if self.known[node].satisfied:
                     return node

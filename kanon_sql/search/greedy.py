@@ -1,15 +1,14 @@
-"""Greedy search: bisect cheap paths for a start, then improve it step by step. For any size of lattice.
+"""Greedy search: bisect cheap paths for starts, then improve the best of them. For any size of lattice.
 
-The paths go from the bottom of the lattice to its top: first the one whose bound rises least at
-every step (of equal steps, Datafly's), then, for each attribute, such a path that generalizes it
-last. The first satisfying node of a path is a start; only the part of a path that may still win is
-looked at. A start is improved as in Flash (Kohlmayer et al. 2012) by going on from the
-best node, and as in local search by trading: its neighbours are one level of an attribute lower,
-and at most one of another attribute higher. Each round asks about the neighbours with the lowest
-bound of the best node that has any left; when none has, the next path gives another start.
+The paths go from the bottom of the lattice to its top. One raises at every step the attribute that
+raises the bound least (of equal ones, that with the most distinct values, as Datafly does); then, for
+each attribute, such a path that raises it last. The first satisfying node of the one, and
+where the others first hold, are the starts; of the others only the part that may still win is looked at.
 
-Nothing is asked about that an answer rules out: below a violating node, or where a bound or
-floor exceeds the best metric. The lattice is never enumerated.
+Every round asks about neighbours of the best node that has any left, those with the lowest bound:
+one level of an attribute lower, and at most one level of another higher. Nothing is asked about
+that an answer rules out: below a violating node, or where a bound or a floor
+exceeds the best metric. The lattice is never enumerated.
 
 A heuristic, ended after a bounded number of rounds.
 """
@@ -37,19 +36,21 @@ def greedy(question: Question) -> Strategy:
         A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
     """
     answers = Answers(question)
+    cheapest, *others = _paths(question)
+    start = yield from answers.first_satisfying(cheapest)
+    if start is not None:
+        yield from answers.compare([start])
+    if not answers.fails(question.lattice.top):
+        parts = [[node for node in path if answers.may_win(node)] for path in others]
+        starts = yield from answers.first_holding([part for part in parts if part])
+        yield from answers.compare([node for node in dict.fromkeys(starts) if not answers.fails(node)])
+    spent: set[Node] = set()
     attributes = len(question.heights)
     most = min(BATCH, 2 * attributes)
     rounds = max(_ROUNDS, attributes)
-    spent: set[Node] = set()
-    for path in _paths(question):
-        if rounds == 0 or answers.fails(question.lattice.top):
-            break
-        start = yield from answers.first_satisfying([node for node in path if answers.may_win(node)])
-        if start is not None:
-            yield from answers.compare([start])
-        while rounds and (neighbours := _best_neighbours(question, answers, spent, most)):
-            yield from answers.compare(neighbours, left=rounds * most)
-            rounds -= 1
+    while rounds and (neighbours := _best_neighbours(question, answers, spent, most)):
+        yield from answers.compare(neighbours, left=rounds * most)
+        rounds -= 1
     return answers.outcome("greedy", "lowest metric of the nodes evaluated", answers.solutions())
 
 
