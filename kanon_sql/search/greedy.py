@@ -78,9 +78,9 @@ def _best_neighbours(question: Question, answers: Answers, spent: set[Node], mos
         spent: nodes known to have no such neighbour; those that are found are added.
         most: neighbours to return, those with the lowest bound.
     """
-    satisfying = [node for node, verdict in answers.known.items() if verdict.satisfied and node not in spent]
-    for node in sorted(satisfying, key=answers.order):
-        near = sorted((rounded(question.bound(other)), other) for other in _neighbours(question.lattice, node))
+    for node in sorted(answers.known.keys() - spent, key=answers.order):
+        around = _neighbours(question.lattice, node, satisfied=answers.known[node].satisfied)
+        near = sorted((rounded(question.bound(other)), other) for other in around)
         open_ones = (
             other
             for _, other in near
@@ -92,8 +92,8 @@ def _best_neighbours(question: Question, answers: Answers, spent: set[Node], mos
     return []
 
 
-def _neighbours(lattice: Lattice, node: Node) -> set[Node]:
-    """The direct specializations, and those with one other attribute a level higher."""
+def _neighbours(lattice: Lattice, node: Node, *, satisfied: bool) -> set[Node]:
+    """One level lower, or traded: one lower and another attribute one higher; of a violating node also one higher."""
     lower = set(lattice.predecessors(node))
-    traded = {other for step in lower for other in lattice.successors(step)}
-    return (lower | traded) - {node}
+    traded = {other for step in lower for other in lattice.successors(step)} - {node}
+    return lower | traded if satisfied else lower | traded | set(lattice.successors(node))
