@@ -68,7 +68,10 @@ def is_valid(outcome: Outcome, problem: Problem) -> bool:
 def lefts_are_true(evaluator: Evaluator) -> bool:
     """Whether no batch announced fewer nodes than were still asked about."""
     later: set[Node] = set()
-    earlier = [{node for batch in evaluator.batches[:number] for node in batch.nodes} for number, _ in enumerate(evaluator.batches)]
+    earlier = [
+        {node for batch in evaluator.batches[:number] for node in batch.nodes}
+        for number, _ in enumerate(evaluator.batches)
+    ]
     for number in reversed(range(len(evaluator.batches))):
         batch = evaluator.batches[number]
         later |= set(batch.nodes)
@@ -79,7 +82,7 @@ def lefts_are_true(evaluator: Evaluator) -> bool:
 
 @pytest.mark.parametrize("name", sorted(HEURISTICS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_what_is_found_is_true(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     if tiny:
@@ -188,7 +191,7 @@ def follows_its_definition(name: str, question: Question, problem: Problem) -> b
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_they_follow_their_definitions(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = varied(seed, monotone=monotone)
     if tiny:
@@ -215,7 +218,7 @@ def test_another_walk_is_caught(name: str, fault: Callable[[Question], Question]
 
 
 @given(seed=SEEDS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_datafly_bisects_a_monotone_requirement(seed: int) -> None:
     problem = make_problem(seed, monotone=True)
     _, evaluator = solve("datafly", problem)
@@ -225,7 +228,7 @@ def test_datafly_bisects_a_monotone_requirement(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["annealing", "genetic", "greedy", "top_down"])
 @given(seed=SEEDS, monotone=st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_nodes_that_an_answer_rules_out_are_not_asked(name: str, seed: int, monotone: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     _, evaluator = solve(name, problem)
@@ -271,9 +274,9 @@ def test_larger_lattice(name: str, monotone: bool, staged: bool) -> None:
     assert best is not None
     assert outcome.best.metric is not None
     assert best.metric is not None
-    if name in ("annealing", "genetic", "greedy"):
-        assert outcome.best.metric <= best.metric * (1.05 if name == "greedy" else 1.25)
-    assert outcome.evaluated <= (200 if name == "greedy" else 700)
+    if name in ("genetic", "greedy"):
+        assert outcome.best.metric <= 1.25 * best.metric
+    assert outcome.evaluated <= (150 if name == "greedy" else 700)
 
 
 def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:

@@ -41,7 +41,7 @@ def annealing(question: Question, seed: int = 0) -> Strategy:
         A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
     """
     lattice, rng, answers = question.lattice, Random(seed), Answers(question)
-    path = climb(lattice, lambda node, axis: rng.random())
+    path = list(climb(lattice, lambda node, axis: rng.random()))
     (node,) = yield from answers.first_holding([path])
     # Where nothing is sure to satisfy above the node, the top may be the one that does.
     yield from answers.compare([node] if question.monotone or node == lattice.top else [node, lattice.top])

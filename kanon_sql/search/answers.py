@@ -6,7 +6,7 @@ the monotone part of the requirement fails at the lattice's top, no node satisfi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -17,20 +17,20 @@ from kanon_sql.search.tags import BATCH, ask, can_win, holds, measure, rounded
 __all__ = ["Answers", "climb", "raised"]
 
 
-def climb(lattice: Lattice, cost: Callable[[Node, int], Any]) -> list[Node]:
-    """The path from the bottom to the top that always raises the attribute of the least cost.
+def climb(lattice: Lattice, cost: Callable[[Node, int], Any]) -> Iterator[Node]:
+    """The path from the bottom to the top that always raises the attribute of the least cost, lazily.
 
     Args:
         lattice: both ends included.
         cost: node, attribute -> sort key of raising that attribute by one level. The first attribute
             wins a tie.
     """
-    path = [lattice.bottom]
-    while path[-1] != lattice.top:
-        node = path[-1]
-        below_top = [axis for axis, level in enumerate(node) if level < lattice.top[axis]]
-        path.append(raised(node, min(below_top, key=lambda axis: cost(node, axis))))
-    return path
+    node = lattice.bottom
+    yield node
+    while node != lattice.top:
+        costs = [(cost(node, axis), axis) for axis, level in enumerate(node) if level < lattice.top[axis]]
+        node = raised(node, min(costs)[1])
+        yield node
 
 
 def raised(node: Node, axis: int) -> Node:

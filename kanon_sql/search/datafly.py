@@ -22,7 +22,7 @@ __all__ = ["datafly"]
 def datafly(question: Question) -> Strategy:
     """The first satisfying node of Datafly's path from the bottom of the lattice to its top."""
     answers = Answers(question)
-    path = climb(question.lattice, lambda node, axis: -question.labels[axis][node[axis]])
+    path = list(climb(question.lattice, lambda node, axis: -question.labels[axis][node[axis]]))
     node = yield from answers.first_satisfying(path)
     solutions = [] if node is None else [(yield from answers.measured(node))]
     return answers.outcome("datafly", "first on the path that generalizes the most distinct values", solutions)

@@ -6,9 +6,10 @@ each attribute, such a path that raises it last. The first satisfying node of th
 where the others first hold, are the starts; of the others only the part that may still win is looked at.
 
 Every round asks about neighbours of the best node that has any left, those with the lowest bound:
-one level of an attribute lower, and at most one level of another higher. Nothing is asked about
-that an answer rules out: below a violating node, or where a bound or a floor
-exceeds the best metric. The lattice is never enumerated.
+an attribute one level lower, or that and another one higher. When no satisfying node has any
+left, the violating node with the fewest violating rows is repaired, by its neighbours or one level
+higher. Nothing is asked about that an answer rules out: below a violating node, or where a
+bound or a floor exceeds the best metric. The lattice is never enumerated.
 
 A heuristic, ended after a bounded number of rounds.
 """
@@ -16,7 +17,7 @@ A heuristic, ended after a bounded number of rounds.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, takewhile
 
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.answers import Answers, climb, raised
@@ -36,14 +37,16 @@ def greedy(question: Question) -> Strategy:
         A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
     """
     answers = Answers(question)
-    cheapest, *others = _paths(question)
-    start = yield from answers.first_satisfying(cheapest)
+    start = yield from answers.first_satisfying(list(_cheapest(question)))
+    criterion = "lowest metric of the nodes evaluated"
+    if answers.fails(question.lattice.top):
+        return answers.outcome("greedy", criterion, [])
     if start is not None:
         yield from answers.compare([start])
-    if not answers.fails(question.lattice.top):
-        parts = [[node for node in path if answers.may_win(node)] for path in others]
-        starts = yield from answers.first_holding([part for part in parts if part])
-        yield from answers.compare([node for node in dict.fromkeys(starts) if not answers.fails(node)])
+    others = (_cheapest(question, kept) for kept, _ in enumerate(question.heights))
+    parts = [list(takewhile(answers.may_win, path)) for path in others]
+    starts = yield from answers.first_holding([part for part in parts if part])
+    yield from answers.compare([node for node in dict.fromkeys(starts) if not answers.fails(node)])
     spent: set[Node] = set()
     attributes = len(question.heights)
     most = min(BATCH, 2 * attributes)
@@ -51,22 +54,16 @@ def greedy(question: Question) -> Strategy:
     while rounds and (neighbours := _best_neighbours(question, answers, spent, most)):
         yield from answers.compare(neighbours, left=rounds * most)
         rounds -= 1
-    return answers.outcome("greedy", "lowest metric of the nodes evaluated", answers.solutions())
+    return answers.outcome("greedy", criterion, answers.solutions())
 
 
-def _paths(question: Question) -> Iterator[list[Node]]:
-    """The cheapest path, then for each attribute the cheapest that raises it last."""
+def _cheapest(question: Question, kept: int | None = None) -> Iterator[Node]:
+    """The path whose bound rises least at every step, raising the attribute ``kept`` last."""
 
-    def path(kept: int | None) -> list[Node]:
-        def cost(node: Node, axis: int) -> tuple[bool, float, int]:
-            return axis == kept, rounded(question.bound(raised(node, axis))), -question.labels[axis][node[axis]]
+    def cost(node: Node, axis: int) -> tuple[bool, float, int]:
+        return axis == kept, rounded(question.bound(raised(node, axis))), -question.labels[axis][node[axis]]
 
-        return climb(question.lattice, cost)
-
-    yield path(None)
-    for axis, (low, high) in enumerate(zip(question.lattice.bottom, question.lattice.top, strict=True)):
-        if low < high:
-            yield path(axis)
+    return climb(question.lattice, cost)
 
 
 def _best_neighbours(question: Question, answers: Answers, spent: set[Node], most: int) -> list[Node]:
@@ -75,7 +72,7 @@ def _best_neighbours(question: Question, answers: Answers, spent: set[Node], mos
     Args:
         question: the problem.
         answers: so far.
-        spent: nodes known to have no such neighbour; those that are found are added.
+        spent: nodes known to have no such neighbour; more are added.
         most: neighbours to return, those with the lowest bound.
     """
     for node in sorted(answers.known.keys() - spent, key=answers.order):
