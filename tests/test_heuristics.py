@@ -83,7 +83,7 @@ def lefts_are_true(evaluator: Evaluator) -> bool:
 
 @pytest.mark.parametrize("name", sorted(HEURISTICS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_what_is_found_is_true(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     if tiny:
@@ -197,7 +197,7 @@ def follows_its_definition(name: str, question: Question, problem: Problem) -> b
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_they_follow_their_definitions(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = varied(seed, monotone=monotone)
     if tiny:
@@ -248,7 +248,7 @@ def test_datafly_bisects_a_monotone_requirement(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["annealing", "genetic", "greedy", "top_down"])
 @given(seed=SEEDS, monotone=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_nodes_that_an_answer_rules_out_are_not_asked(name: str, seed: int, monotone: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     _, evaluator = solve(name, problem)
