@@ -14,7 +14,7 @@ from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.nodes import NodeStatements
 from kanon_sql.privacy import Monotonicity, PrivacyModel
-from kanon_sql.quality import Measured, Metric
+from kanon_sql.quality import Bounds, Measured, Metric
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.search.tags import metric_of, rounded
@@ -76,21 +76,21 @@ class Evaluator:
             height if limit.maximum_level is None else limit.maximum_level
             for limit, height in zip(limits, self.heights, strict=True)
         )
+        bounds = Bounds(self.metric, self.counts)
         return Question(
             lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
             heights=self.heights,
             monotone=all(self._sound),
-            bound=self.bound,
+            bound=lambda node: _below(bounds.of(node)),
+            bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
             staged=self.metric.staged,
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
             labels=[attribute.labels for attribute in self.counts.attributes],
+            rows=self.sets.rows,
+            max_suppressed=self.max_suppressed,
         )
-
-    def bound(self, node: Node) -> float:
-        """A lower bound of the metric, a little below it so that rounding cannot break it."""
-        return _below(self.metric.bound(self.counts, node))
 
     def preference(self, verdict: Verdict) -> float:
         """The preference criterion of a node; lower is better (Samarati 2001, section 3.2)."""
@@ -109,9 +109,12 @@ class Evaluator:
         size = self.workspace.engine.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
-            verdicts += self.verdicts(chunk, metric)
             self._coverings.asked(chunk)
             self._roll_up()
+            answers = self.verdicts(chunk, metric)
+            for verdict in answers:
+                self._coverings.answered(verdict.node, verdict.classes)
+            verdicts += answers
         return verdicts
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
@@ -140,7 +143,10 @@ class Evaluator:
         return target
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
-        (rows,) = self.workspace.row("evaluate/size", tables=[base, *values.values()])
+        tables = [base, *values.values()]
+        fills = {f"table_{number}": self.workspace.quoted(table) for number, table in enumerate(tables)}
+        statement = self.workspace.compiler.filled("evaluate/size", fills, tables=len(tables))
+        ((rows,),) = self.workspace.query(statement, 1)
         return Covering(node, base, values, int(rows))
 
     def _roll_up(self) -> None:
@@ -185,4 +191,5 @@ class Evaluator:
 
 
 def _below(bound: float) -> float:
+    """A little below a bound, so that rounding cannot break it."""
     return bound - 1e-9 * abs(bound)

@@ -24,7 +24,7 @@ from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, relation
+from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
 from kanon_sql.workspace import Workspace
 
 __all__ = [
@@ -206,25 +206,29 @@ def build_frequency_sets(
 
 def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
     """The numbers per quasi-identifier and level that metrics take their bounds from."""
-    items = [
-        {
-            "index": lookup.index,
-            "level": level,
-            "sizes": render(
-                "frequency/sizes",
-                code=Sql(f"{identifier(f'c{level}')} * {sets.packing.places[lookup.index].stride}"),
-                size=identifier(f"s{level}"),
-                table=relation(lookup.table),
-                name="label_size",
-            ),
-        }
+    compiler = workspace.compiler
+    sizes = render("frequency/sizes", code=slot("code"), size=slot("size"), table=slot("lookup"), name="label_size")
+    branches = [
+        compiler.filled(
+            "frequency/marginals",
+            {
+                "attribute": str(lookup.index),
+                "level": str(level),
+                "frequency_code": compiler.quote(f"c{lookup.index}_{level}"),
+                "frequency": workspace.quoted(sets.base),
+                "code": f"{compiler.quote(f'c{level}')} * {sets.packing.places[lookup.index].stride}",
+                "size": compiler.quote(f"s{level}"),
+                "lookup": workspace.quoted(lookup.table),
+            },
+            sizes=sizes,
+        )
         for lookup in sets.lookups
         for level in lookup.levels
     ]
     found = {
         (attribute, level): (int(labels), int(covered or 0), int(largest or 1), float(row_log or 0.0))
-        for attribute, level, labels, covered, largest, row_log in workspace.fetch(
-            "frequency/marginals", len(items), items=items, frequency=sets.base
+        for attribute, level, labels, covered, largest, row_log in workspace.query(
+            compiler.union(branches), len(branches)
         )
     }
     kept = sets.rows - sets.null_rows

@@ -250,15 +250,20 @@ def _from_rows(
         workspace.load(domain, [f"l{level}" for level in range(levels)], given)
     table = workspace.table(f"lookup{index}")
     raw_column = f"q{index}"
-    workspace.execute(
-        "hierarchy/lookup_rows",
-        target=table,
-        raw=raw,
-        raw_column=raw_column,
-        text=value_text(column, Sql("found.value")),
-        domain=domain,
-        height=levels - 1,
-        top=top,
+    compiler = workspace.compiler
+    workspace.run(
+        compiler.filled(
+            "hierarchy/lookup_rows",
+            {
+                "column": compiler.quote(raw_column),
+                "raw": workspace.quoted(raw),
+                "domain": workspace.quoted(domain),
+            },
+            target=workspace.quoted(table),
+            text=value_text(column, Sql("found.value")),
+            height=levels - 1,
+            top=top,
+        )
     )
     return _Built(
         index=index,
@@ -311,15 +316,24 @@ def _check_limits(built: Sequence[_Built]) -> None:
 
 
 def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
+    quote = workspace.compiler.quote
     items = [
-        {"index": item.index, "level": level, "table": item.nested_in}
+        {
+            "attribute": str(item.index),
+            "level": str(level),
+            "labels": workspace.quoted(item.nested_in),
+            "child": quote(f"l{level}"),
+            "parent": quote(f"l{level + 1}"),
+        }
         for item in built
         for level in range(item.height - 1)
     ]
     if not items:
         return
     names = {item.index: item.name for item in built}
-    split = workspace.fetch("hierarchy/nesting", len(items), items=items)
+    filled = workspace.compiler.filled
+    statement = workspace.compiler.union([filled("hierarchy/nesting", item) for item in items])
+    split = workspace.query(statement, len(items))
     problems = [
         Problem(
             f"quasi_identifiers.{names[attribute]}: {count} labels of level {level} have more than one parent at "
@@ -333,7 +347,21 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
 
 
 def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
-    counts = {row[0]: row[1:] for row in workspace.fetch("hierarchy/coverage", len(built), lookups=built, raw=raw)}
+    compiler = workspace.compiler
+    branches = [
+        compiler.filled(
+            "hierarchy/coverage",
+            {
+                "attribute": str(item.index),
+                "lookup": workspace.quoted(item.table),
+                "column": compiler.quote(item.column),
+                "raw": workspace.quoted(raw),
+            },
+            height=item.height,
+        )
+        for item in built
+    ]
+    counts = {row[0]: row[1:] for row in workspace.query(compiler.union(branches), len(built))}
     lookups, problems = [], []
     for item in built:
         values, equal, null_values, null_rows, uncovered, uncovered_rows = (

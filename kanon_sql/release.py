@@ -22,7 +22,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
 from kanon_sql.verify import Examination, examine
 from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
@@ -244,21 +244,23 @@ def _verify(
             f"verification: {rows} rows were written where {expected} were expected "
             "(did the source change while it was read?); the table was dropped"
         )
-    foreign = workspace.fetch(
-        "release/labels",
-        len(sets.lookups),
-        table=target,
-        masked=masked,
-        items=[
+    compiler = workspace.compiler
+    branches = [
+        compiler.filled(
+            "release/labels",
             {
-                "index": lookup.index,
-                "value": exact_value(columns[lookup.name], "checked"),
-                "level": node[lookup.index],
-                "lookup": lookup.table,
-            }
-            for lookup in sets.lookups
-        ],
-    )
+                "attribute": str(lookup.index),
+                "written": workspace.quoted(target),
+                "cell": compiler.quote(lookup.name),
+                "label": compiler.quote(f"l{node[lookup.index]}"),
+                "lookup": workspace.quoted(lookup.table),
+            },
+            value=exact_text(Sql(f"CAST(checked.{slot('cell')} AS VARCHAR)")),
+            masked=masked,
+        )
+        for lookup in sets.lookups
+    ]
+    foreign = workspace.query(compiler.union(branches), len(branches))
     for attribute, count in sorted(foreign):
         if count:
             raise VerificationError(

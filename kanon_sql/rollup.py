@@ -2,9 +2,11 @@
 
 The frequency set of a node answers every generalization of it (the rollup property,
 LeFevre, DeWitt, Ramakrishnan 2005, section 3.1). Building one costs several node queries,
-so it is built once the nodes asked so far would have saved more than that: the
-rent-or-buy rule, which never costs more than about twice the best choice in hindsight.
-Only sizes and nodes are known here; the evaluator owns the tables.
+so it is built once the nodes asked lately, those about to be answered among them, would save
+more than that: the rent-or-buy rule, which never costs more than about twice the best choice in
+hindsight. How large a set would be is estimated from the classes that answered nodes have: a
+node has as many classes as its frequency set has rows. Only sizes and nodes are known here; the
+evaluator owns the tables.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import exp, log
 
+from kanon_sql.additive import Additive
 from kanon_sql.lattice import Node, generalizes
 from kanon_sql.sql.text import Relation
 
@@ -59,22 +63,29 @@ class Coverings:
 
     def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
         self._all = [first]
-        self._labels = labels
+        self._heights = [len(own) - 1 for own in labels]
         self._refused: set[Node] = set()
+        self._sizes = Additive([[log(max(1, count)) for count in own] for own in labels], 0.5, 0.0)
+        self.answered(first.node, first.rows)
 
     def best(self, node: Node) -> Covering:
         """The smallest sets that cover a node."""
         return min((item for item in self._all if generalizes(node, item.node)), key=lambda item: item.rows)
 
     def asked(self, nodes: Sequence[Node]) -> None:
-        """Remember which sets the nodes were answered from."""
+        """Remember which sets the nodes would be answered from."""
         for node in nodes:
             self.best(node).asked.append(node)
+
+    def answered(self, node: Node, classes: int) -> None:
+        """Learn how many classes a node has."""
+        self._sizes.learn(node, log(max(1, classes)))
 
     def proposal(self) -> tuple[Covering, Node] | None:
         """A set to roll up from and the node to roll it up to, if that pays by now."""
         if len(self._all) >= MOST:
             return None
+        self._sizes.fit()
         for covering in self._all:
             if covering.rows <= SMALL or len(covering.asked) <= BUILD_COST:
                 continue
@@ -99,19 +110,20 @@ class Coverings:
 
     def _best_rollup(self, covering: Covering) -> tuple[Node, float]:
         """Climb from the set's node while the rows saved over the remembered nodes grow."""
-        node, estimate, saved = covering.node, float(covering.rows), 0.0
+        node, saved = covering.node, 0.0
         nodes = list(covering.asked)
+        here = self._sizes.expected(node)
         while True:
             steps = []
             for index, level in enumerate(node):
-                if level + 1 >= len(self._labels[index]):
+                if level == self._heights[index]:
                     continue
                 higher = (*node[:index], level + 1, *node[index + 1 :])
                 covered = [other for other in nodes if other[index] > level]
-                shrunk = max(1, self._labels[index][level + 1]) / max(1, self._labels[index][level])
-                size = estimate * shrunk**0.7
-                steps.append((len(covered) * (covering.rows - size), -index, higher, size, covered))
+                # Relative to the set itself, whose size is known.
+                size = covering.rows * min(1.0, exp(self._sizes.expected(higher) - here))
+                steps.append((len(covered) * (covering.rows - size), -index, higher, covered))
             best = max(steps, default=None, key=lambda step: step[:2])
             if best is None or best[0] <= saved:
                 return node, saved
-            saved, _, node, estimate, nodes = best
+            saved, _, node, nodes = best

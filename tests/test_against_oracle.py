@@ -368,7 +368,7 @@ def assert_nodes(evaluator: Evaluator, oracle: Oracle, names: Iterable[str]) -> 
             for upper in nodes:
                 if all(a <= b for a, b in zip(verdict.node, upper, strict=True)):
                     assert verdict.floor <= metrics[upper][name] + 1e-9, (name, verdict.node, upper)
-                    assert evaluator.bound(verdict.node) <= metrics[upper][name] + 1e-9
+                    assert evaluator.question().bound(verdict.node) <= metrics[upper][name] + 1e-9
         measured[name] = {verdict.node: verdict.metric for verdict in verdicts if verdict.metric is not None}
     return measured
 

@@ -309,6 +309,9 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
     def bound(node: Node) -> float:
         return sum(cost * level for cost, level in zip(costs, node, strict=True))
 
+    def bounds(lattice: Lattice) -> list[float]:
+        raise AssertionError("the lattice must not be enumerated")
+
     def answer(node: Node) -> Verdict:
         missing = sum(power * (5 - level) for power, level in zip(powers, node, strict=True))
         suppressed = max(0, int(missing) - 300)
@@ -319,11 +322,14 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
         heights=heights,
         monotone=True,
         bound=bound,
+        bounds=bounds,
         staged=True,
         least=lambda verdict: bound(verdict.node),
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
         labels=[[100 >> level for level in range(6)] for _ in heights],
+        rows=10_000,
+        max_suppressed=50,
     )
     return question, answer
 

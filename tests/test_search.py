@@ -116,11 +116,14 @@ def make_problem(seed: int, *, monotone: bool) -> Problem:
         heights=heights,
         monotone=monotone,
         bound=bound,
+        bounds=lambda lattice: [bound(node) for node in lattice],
         staged=rng.random() < 0.5,
         least=rng.choice([lambda verdict: bound(verdict.node), lambda verdict: metric[verdict.node]]),
         rank=lambda verdict: (verdict.metric, verdict.suppressed, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
         labels=[sorted((rng.randint(1, 9) for _ in range(height + 1)), reverse=True) for height in heights],
+        rows=10,
+        max_suppressed=rng.randint(0, 2),
     )
     return Problem(question, truth)
 
@@ -190,6 +193,7 @@ def tiny_rounds() -> Iterator[None]:
         patch.setattr(incognito_module, "BATCH", 2)
         patch.setattr(samarati_module, "BATCH", 2)
         patch.setattr(optimal_module, "_ROUND", 3)
+        patch.setattr(optimal_module, "BATCH", 2)
         yield
 
 
@@ -238,7 +242,10 @@ def claims_monotone(question: Question) -> Question:
 
 
 def bounds_too_high(question: Question) -> Question:
-    return replace(question, bound=lambda node: question.bound(node) + sum(node))
+    def bound(node: Node) -> float:
+        return question.bound(node) + sum(node)
+
+    return replace(question, bound=bound, bounds=lambda lattice: [bound(node) for node in lattice])
 
 
 def least_too_high(question: Question) -> Question:
@@ -327,11 +334,14 @@ def wide_problem(*, monotone: bool, staged: bool = False) -> Problem:
         WIDE,
         monotone,
         bound,
+        lambda lattice: [bound(node) for node in lattice],
         staged=staged,
         least=lambda verdict: bound(verdict.node) + verdict.suppressed / 60,
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
         labels=[sorted((rng.randint(1, 9) for _ in range(height + 1)), reverse=True) for height in WIDE],
+        rows=100,
+        max_suppressed=5,
     )
     return Problem(question, truth)
 
@@ -360,11 +370,14 @@ def binary_question(count: int, *, monotone: bool = True) -> Question:
         heights=(1,) * count,
         monotone=monotone,
         bound=lambda node: float(sum(node)),
+        bounds=lambda lattice: [float(sum(node)) for node in lattice],
         staged=False,
         least=lambda verdict: float(sum(verdict.node)),
         rank=lambda verdict: (verdict.metric, verdict.node),
         prefer=lambda verdict: (verdict.suppressed, verdict.metric, verdict.node),
         labels=[[2, 1]] * count,
+        rows=10,
+        max_suppressed=0,
     )
 
 
@@ -517,6 +530,7 @@ def test_equal_up_to_rounding_is_still_asked() -> None:
     question = replace(
         binary_question(2),
         bound=lambda node: 0.1 + 0.2,
+        bounds=lambda lattice: [0.1 + 0.2] * lattice.size,
         rank=lambda verdict: (round(verdict.metric or 0, 9), -sum(verdict.node), verdict.node),
     )
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kanon_sql.quality.ambiguity import Ambiguity
 from kanon_sql.quality.average_class_size import AverageClassSize
-from kanon_sql.quality.base import Attribute, Counts, Measured, Metric
+from kanon_sql.quality.base import Attribute, Bounds, Counts, Measured, Metric
 from kanon_sql.quality.discernibility import Discernibility
 from kanon_sql.quality.entropy import NonUniformEntropy
 from kanon_sql.quality.height import Height
 from kanon_sql.quality.loss import Loss
 from kanon_sql.quality.precision import Precision
 
-__all__ = ["METRICS", "Attribute", "Counts", "Measured", "Metric"]
+__all__ = ["METRICS", "Attribute", "Bounds", "Counts", "Measured", "Metric"]
 
 METRICS: dict[str, Metric] = {
     metric.name: metric

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql
@@ -22,6 +21,7 @@ class Ambiguity(Metric):
     """
 
     name: ClassVar[str] = "ambiguity"
+    multiplies = True
     carries = "sizes"
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
@@ -36,13 +36,13 @@ class Ambiguity(Metric):
         whole = float(prod(attribute.domain_rows for attribute in counts.attributes))
         return self._scale(counts, measured) * float(measured.values["kept_vectors"]) + whole * measured.suppressed
 
-    def bound(self, counts: Counts, node: Node) -> float:
+    def parts(self, counts: Counts) -> list[list[float]]:
         """A row stands for at least one vector, times the whole domain of what is at the top."""
-        kept = float(counts.rows - counts.null_rows)
-        for attribute, level in zip(counts.attributes, node, strict=True):
-            if level == attribute.height:
-                kept *= attribute.domain_rows
-        return kept
+        return [[1.0] * attribute.height + [float(attribute.domain_rows)] for attribute in counts.attributes]
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """So does every row that is not suppressed for a NULL."""
+        return combined * (counts.rows - counts.null_rows)
 
     def floor(self, counts: Counts, measured: Measured) -> float:
         """Generalizing never makes a row stand for fewer vectors."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 
 __all__ = ["AverageClassSize"]
@@ -18,18 +17,20 @@ class AverageClassSize(Metric):
     """
 
     name: ClassVar[str] = "average_class_size"
+    multiplies = True
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """Rows per class; 0 for a table without rows."""
         classes = measured.kept_classes + (1 if measured.suppressed else 0)
         return counts.rows / classes if classes else 0.0
 
-    def bound(self, counts: Counts, node: Node) -> float:
+    def parts(self, counts: Counts) -> list[list[float]]:
+        """The share of one label in those that occur."""
+        return [[1.0 / max(1, labels) for labels in attribute.labels] for attribute in counts.attributes]
+
+    def whole(self, counts: Counts, combined: float) -> float:
         """No more classes than rows, and than combinations of the labels that occur."""
-        combinations = 1
-        for attribute, level in zip(counts.attributes, node, strict=True):
-            combinations *= max(1, attribute.labels[level])
-        most = min(counts.rows, combinations + (1 if counts.null_rows else 0))
+        most = min(counts.rows, 1.0 / combined + (1 if counts.null_rows else 0))
         return counts.rows / most if most else 0.0
 
     def floor(self, counts: Counts, measured: Measured) -> float:

@@ -11,14 +11,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from math import floor, prod
+from operator import add, mul
 from typing import Any, ClassVar, Literal
 
-from kanon_sql.lattice import Node
+from kanon_sql.lattice import Lattice, Node
 from kanon_sql.sql.text import Sql
 
-__all__ = ["Attribute", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
+__all__ = ["Attribute", "Bounds", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,6 @@ class Counts:
         """The attributes' weights."""
         return [attribute.weight for attribute in self.attributes]
 
-    @cached_property
-    def losses(self) -> list[list[float]]:
-        """Per attribute and level, its loss if no class had to be suppressed; searches ask thousands of times."""
-        return [
-            [
-                normalized_share(covered / attribute.domain_rows + self.null_rows, self.rows, attribute.domain_rows)
-                for covered in attribute.covered
-            ]
-            for attribute in self.attributes
-        ]
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -104,6 +94,7 @@ class Metric(ABC):
 
     Attributes:
         name: as in the spec.
+        multiplies: the parts of its bound are multiplied, not added.
         carries: what the classes must carry along for it: the domain values under their generalized
             values (of the quasi-identifiers strictly between level 0 and the top), the codes of these
             values (of all below the top), or nothing.
@@ -112,6 +103,7 @@ class Metric(ABC):
     """
 
     name: ClassVar[str]
+    multiplies: ClassVar[bool] = False
     carries: ClassVar[Literal["sizes", "codes"] | None] = None
     staged: ClassVar[bool] = False
 
@@ -136,9 +128,17 @@ class Metric(ABC):
     def value(self, counts: Counts, measured: Measured) -> float:
         """The metric of a node with its suppression."""
 
+    def parts(self, counts: Counts) -> Sequence[Sequence[float]]:
+        """Per quasi-identifier and level, what it contributes to :meth:`bound`; never less at a higher level."""
+        return [[1.0 if self.multiplies else 0.0] * (attribute.height + 1) for attribute in counts.attributes]
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """The bound, from the sum or the product of a node's parts; never less for more."""
+        return combined
+
     def bound(self, counts: Counts, node: Node) -> float:
         """A value the metric cannot go below at this node or any generalization of it."""
-        return 0.0
+        return Bounds(self, counts).of(node)
 
     def least(self, counts: Counts, node: Node, suppressed: int) -> float:
         """A value the metric cannot go below at this node, of which ``suppressed`` rows go: at least :meth:`bound`."""
@@ -147,6 +147,41 @@ class Metric(ABC):
     def floor(self, counts: Counts, measured: Measured) -> float:
         """The same, knowing the node's aggregates: at least :meth:`bound`."""
         return self.bound(counts, measured.node)
+
+
+class Bounds:
+    """The bounds of a metric over one table: a sum or product of one part per attribute.
+
+    Args:
+        metric: the metric.
+        counts: of the table.
+    """
+
+    def __init__(self, metric: Metric, counts: Counts) -> None:
+        self._metric = metric
+        self._counts = counts
+        self._parts = metric.parts(counts)
+        self._combine = mul if metric.multiplies else add
+
+    def of(self, node: Node) -> float:
+        """The bound of a node."""
+        return self._metric.whole(
+            self._counts,
+            reduce(self._combine, (levels[level] for levels, level in zip(self._parts, node, strict=True))),
+        )
+
+    def over(self, lattice: Lattice) -> list[float]:
+        """The bounds of all nodes of a lattice, in lexicographic order; much quicker than one by one."""
+        found: list[float] = []
+        for levels, low, high in zip(self._parts, lattice.bottom, lattice.top, strict=True):
+            own = levels[low : high + 1]
+            if not found:
+                found = list(own)
+            elif self._metric.multiplies:
+                found = [value * part for value in found for part in own]
+            else:
+                found = [value + part for value in found for part in own]
+        return [self._metric.whole(self._counts, value) for value in found]
 
 
 def geometric_mean(values: Sequence[float], weights: Sequence[float]) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql
@@ -32,7 +31,7 @@ class Discernibility(Metric):
         """Squared released sizes plus N per suppressed row."""
         return float(measured.values["kept_squares"] + counts.rows * measured.suppressed)
 
-    def bound(self, counts: Counts, node: Node) -> float:
+    def whole(self, counts: Counts, combined: float) -> float:
         """Every row counts itself, a suppressed one all rows."""
         return float(counts.rows - counts.null_rows + counts.rows * counts.null_rows)
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from math import log
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql
@@ -52,9 +51,9 @@ class NonUniformEntropy(Metric):
                 total += counts.attributes[index].weight * lost / log(2)
         return total
 
-    def bound(self, counts: Counts, node: Node) -> float:
+    def parts(self, counts: Counts) -> list[list[float]]:
         """Bits lost by generalizing alone."""
-        return sum(
-            attribute.weight * max(0.0, attribute.row_log[level] - attribute.row_log[0]) / log(2)
-            for attribute, level in zip(counts.attributes, node, strict=True)
-        )
+        return [
+            [attribute.weight * max(0.0, row_log - attribute.row_log[0]) / log(2) for row_log in attribute.row_log]
+            for attribute in counts.attributes
+        ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 
 __all__ = ["Height"]
@@ -19,6 +18,6 @@ class Height(Metric):
         """The weighted sum of levels."""
         return self.bound(counts, measured.node)
 
-    def bound(self, counts: Counts, node: Node) -> float:
-        """The value itself."""
-        return sum(attribute.weight * level for attribute, level in zip(counts.attributes, node, strict=True))
+    def parts(self, counts: Counts) -> list[list[float]]:
+        """The weighted levels; their sum is the value itself."""
+        return [[attribute.weight * level for level in range(attribute.height + 1)] for attribute in counts.attributes]

@@ -23,6 +23,7 @@ class Loss(Metric):
     """
 
     name: ClassVar[str] = "loss"
+    multiplies = True
     carries = "sizes"
     staged = True
 
@@ -43,11 +44,20 @@ class Loss(Metric):
             shares.append(covered / attribute.domain_rows + measured.suppressed)
         return self._mean(counts, shares)
 
-    def bound(self, counts: Counts, node: Node) -> float:
-        """The value if no class had to be suppressed."""
-        return geometric_mean(
-            [losses[level] for losses, level in zip(counts.losses, node, strict=True)], counts.weights
-        )
+    def parts(self, counts: Counts) -> list[list[float]]:
+        """The factors of the geometric mean if no class had to be suppressed."""
+        shares = [
+            [covered / attribute.domain_rows + counts.null_rows for covered in attribute.covered]
+            for attribute in counts.attributes
+        ]
+        return [
+            [attribute.weight * normalized_share(share, counts.rows, attribute.domain_rows) + 1.0 for share in own]
+            for own, attribute in zip(shares, counts.attributes, strict=True)
+        ]
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """Their geometric mean, less 1."""
+        return float(combined ** (1 / len(counts.attributes))) - 1.0
 
     def least(self, counts: Counts, node: Node, suppressed: int) -> float:
         """As if the suppressed rows were those with the most domain values under theirs."""

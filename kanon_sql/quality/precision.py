@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from kanon_sql.lattice import Node
 from kanon_sql.quality.base import Counts, Measured, Metric
 
 __all__ = ["Precision"]
@@ -22,19 +21,26 @@ class Precision(Metric):
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """The weighted mean of relative levels, suppressed rows at 1."""
-        return self._mean(counts, measured.node, measured.suppressed)
+        parts = self._parts(counts, measured.suppressed)
+        return self.whole(counts, sum(levels[level] for levels, level in zip(parts, measured.node, strict=True)))
 
-    def bound(self, counts: Counts, node: Node) -> float:
-        """The value if no class had to be suppressed."""
-        return self._mean(counts, node, counts.null_rows)
+    def parts(self, counts: Counts) -> list[list[float]]:
+        """The shares if no class had to be suppressed."""
+        return self._parts(counts, counts.null_rows)
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """The mean."""
+        return combined / len(counts.attributes)
 
     @staticmethod
-    def _mean(counts: Counts, node: Node, suppressed: int) -> float:
+    def _parts(counts: Counts, suppressed: int) -> list[list[float]]:
         if counts.rows == 0:
-            return 0.0
+            return [[0.0] * (attribute.height + 1) for attribute in counts.attributes]
         kept = counts.rows - suppressed
-        total = 0.0
-        for attribute, level in zip(counts.attributes, node, strict=True):
-            relative = level / attribute.height if attribute.height else 0.0
-            total += attribute.weight * (kept * relative + suppressed) / counts.rows
-        return total / len(counts.attributes)
+        return [
+            [
+                attribute.weight * (kept * (level / max(1, attribute.height)) + suppressed) / counts.rows
+                for level in range(attribute.height + 1)
+            ]
+            for attribute in counts.attributes
+        ]

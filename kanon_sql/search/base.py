@@ -79,6 +79,7 @@ class Question:
             be suppressed; otherwise only ``Verdict.prunable`` may prune.
         bound: node -> a value its metric cannot go below, without any query. It never
             decreases along the lattice.
+        bounds: lattice -> the same for all its nodes, in lexicographic order.
         staged: asking for the metric costs more than asking for the verdict, and the floor says
             no more than the bound: ask for it where ``least`` leaves it open whether a node wins.
         least: verdict (without metric) -> a value that its metric cannot go below.
@@ -87,17 +88,22 @@ class Question:
         prefer: verdict (with metric) -> sort key of the preference criterion first
             (Samarati's choice among the lowest solutions), ties broken by the metric.
         labels: per quasi-identifier and level, how many generalized values occur.
+        rows: N, the rows of the source.
+        max_suppressed: MaxSup, in rows.
     """
 
     lattice: Lattice
     heights: Node
     monotone: bool
     bound: Callable[[Node], float]
+    bounds: Callable[[Lattice], Sequence[float]]
     staged: bool
     least: Callable[[Verdict], float]
     rank: Callable[[Verdict], tuple[Any, ...]]
     prefer: Callable[[Verdict], tuple[Any, ...]]
     labels: Sequence[Sequence[int]]
+    rows: int
+    max_suppressed: int
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,13 @@ best metric found so far, that are not below a violating node, not above a node 
 is too high, and not asked yet. Every answer shrinks it; the search ends when it is empty.
 A node that is only inferred to satisfy stays in the region, because its metric is unknown.
 
+What to ask is a covering problem: few violating nodes that have the whole region below them.
+A forecast of each node's suppression, learned on the way, says how far up one may go and
+still expect a violation; the step up that covers most for the least risk is taken first.
+
 Proven for every privacy model: a requirement that is not monotone is pruned by its monotone
-part alone (``Verdict.prunable``). Ties of the metric are asked about, never assumed.
+part alone (``Verdict.prunable``). Ties of the metric are asked about, never assumed. No
+forecast decides anything: a wrong one only costs questions.
 """
 
 from __future__ import annotations
@@ -19,28 +24,31 @@ from collections.abc import Generator, Mapping
 from heapq import heappop, heappush
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.lattice import Node, generalizes
+from kanon_sql.lattice import Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
-from kanon_sql.search.tags import FEW, Tags, ask, can_win, holds, measure
+from kanon_sql.search.boxes import Boxes
+from kanon_sql.search.forecast import Forecast
+from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure
 
 __all__ = ["optimal"]
 
-_VIOLATING = 1
-"""Below a node for which the monotone part fails. Spreads downwards."""
-_HOLDING = 2
-"""Above a node for which the monotone part holds. Spreads upwards."""
-_CLOSED = 4
-"""Above a node whose floor cannot win. Spreads upwards."""
-_ASKED = 8
-
 _ROUND = 32
 """Nodes per question: smaller than the most allowed, since each answer decides others."""
-_BOLD = 0.7
-"""Go further above the region while more than this share of such questions comes back violating."""
+_LIKELY = 8
+"""How many of them are the nodes with the lowest bounds that are expected to satisfy."""
+_SCAN = 2_000
+"""Among how many nodes these are looked for."""
+_LEAST_RISK = 0.02
+"""A step up that hardly brings a node nearer to satisfying costs at least this, in log odds."""
 
 
-def optimal(question: Question) -> Strategy:
+def optimal(question: Question, *, minimal: bool = False) -> Strategy:
     """The best node by ``question.rank``; the same as exhaustive search finds.
+
+    Args:
+        question: the problem.
+        minimal: also determine all k-minimal generalizations. Possible where the requirement is
+            monotone; elsewhere the outcome's ``minimal`` is None all the same.
 
     Returns:
         A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was
@@ -60,6 +68,9 @@ def optimal(question: Question) -> Strategy:
     region = _Region(question)
     yield from region.find_incumbent()
     yield from region.exhaust()
+    border = None
+    if minimal and question.monotone:
+        border = yield from region.border()
     solutions = sorted(region.solutions, key=question.rank)
     return Outcome(
         algorithm="optimal",
@@ -67,167 +78,180 @@ def optimal(question: Question) -> Strategy:
         proven=True,
         criterion="lowest metric, ties broken by the preference",
         solutions=tuple(solutions),
+        minimal=border,
         inferred=region.inferred(),
     )
 
 
 class _Region:
-    """What is known about every node, and what to ask next."""
+    """What is known about every node, and what to ask next.
+
+    All sets of nodes are integers, see :class:`Boxes`: ``_violating`` lies below a node for which
+    the monotone part fails, ``_holding`` above one for which it holds, ``_closed`` above one
+    whose floor cannot win.
+    """
 
     def __init__(self, question: Question) -> None:
         self._question = question
-        self._tags = Tags(question.lattice)
-        self._bounds: dict[int, float] = {}
+        self._boxes = Boxes(question.lattice)
+        self._forecast = Forecast(question)
+        self._violating = self._holding = self._closed = self._asked = 0
+        self._bounds = question.bounds(question.lattice)
         self._floors: list[tuple[float, int]] = []
         self._best: Verdict | None = None
         self.solutions: list[Verdict] = []
 
     def inferred(self) -> int:
         """How many nodes were decided (violating, or satisfying) without asking."""
-        decides = _VIOLATING | _HOLDING if self._question.monotone else _VIOLATING
-        return sum(self._tags.marks.count(value) for value in range(16) if value & decides and not value & _ASKED)
+        decided = self._violating | self._holding if self._question.monotone else self._violating
+        return (decided & ~self._asked).bit_count()
 
     def find_incumbent(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
         """A good first solution: bisect the cheapest path from the bottom to the top."""
         path = [0]
-        while above := self._tags.above(path[-1]):
-            path.append(min(above, key=lambda number: (self._bound(number), number)))
+        while above := list(self._boxes.successors(path[-1])):
+            path.append(min(above, key=lambda number: (self._bounds[number], number)))
         low, high = 0, len(path) - 1
         while low < high:
             middle = (low + high) // 2
             yield from self._ask([path[middle]])
-            if self._tags.marks[path[middle]] & _HOLDING:
+            if self._holding >> path[middle] & 1:
                 high = middle
             else:
                 low = middle + 1
         if self._best is None:
-            yield from self._ask(path[low:])
+            yield from self._ask([number for number in path[low:] if not self._asked >> number & 1])
 
     def exhaust(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Ask until the region is empty.
-
-        Every round asks about nodes above maximal undecided nodes (when violating, all below
-        is decided) and about low bounds (better metrics, floors). How far above, and how many,
-        follows from how often the former turned out violating in the round before.
-        """
-        marks = self._tags.marks
-        region = self._flood()
-        share, lift = 0.5, 0
+        """Ask until the region is empty."""
+        region = [number for number, bound in enumerate(self._bounds) if can_win(bound, self._best)]
+        # The order of numbers extends the order of the lattice, which breaks ties of the bound.
+        region.sort(key=lambda number: (self._bounds[number], number))
         while True:
-            while region and not can_win(self._bound(region[-1]), self._best):
+            while region and not can_win(self._bounds[region[-1]], self._best):
                 region.pop()
-            region = [number for number in region if not marks[number] & ~_HOLDING]
+            decided = self._boxes.marks(self._violating | self._closed | self._asked)
+            region = [number for number in region if not decided[number >> 3] >> (number & 7) & 1]
             if not region:
                 return
-            tops = self._tops(region, round(_ROUND * share), lift)
-            others = self._others(region, tops)
-            yield from self._ask(tops + others, left=len(region))
-            if tops:
-                violating = sum(1 for number in tops if marks[number] & _VIOLATING) / len(tops)
-                share = min(0.9, max(0.1, violating))
-                lift = lift + 1 if violating > _BOLD else max(0, lift - 1)
+            self._forecast.fit()
+            yield from self._ask(self._chosen(region), left=len(region))
 
-    def _bound(self, number: int) -> float:
-        bound = self._bounds.get(number)
-        if bound is None:
-            bound = self._bounds[number] = self._question.bound(self._tags.node(number))
-        return bound
+    def border(self) -> Generator[Batch, Mapping[Node, Verdict], tuple[Node, ...]]:
+        """All minimal nodes: ask until every node is known to violate or to satisfy."""
+        boxes = self._boxes
+        while undecided := boxes.all & ~self._violating & ~self._holding:
+            self._forecast.fit()
+            left = undecided.bit_count()
+            chosen: list[int] = []
+            while undecided and len(chosen) < BATCH:
+                # One from the upper end, then one from the lower.
+                upper = len(chosen) % 2 == 0
+                start = (undecided if upper else undecided & -undecided).bit_length() - 1
+                expected = self._forecast.expected(boxes.steps(start))
+                found, decided = self._climb(start, expected, undecided, up=expected > 0)
+                chosen.append(found)
+                undecided &= ~decided
+            verdicts = yield from ask([boxes.node(number) for number in chosen], left=left)
+            for number, verdict in zip(chosen, verdicts.values(), strict=True):
+                self._learn(number, verdict, measured=False)
+        return tuple(map(boxes.node, boxes.members(boxes.lowest(self._holding))))
 
-    def _flood(self) -> list[int]:
-        """The nodes whose bound can win, lowest first: every node follows its specializations."""
-        seen = {0}
-        todo = [0]
-        region = []
-        while todo:
-            number = todo.pop()
-            if not can_win(self._bound(number), self._best):
-                continue
-            region.append(number)
-            for above in self._tags.above(number):
-                if above not in seen:
-                    seen.add(above)
-                    todo.append(above)
-        # The order of numbers extends the order of the lattice, which breaks ties of the bound.
-        region.sort(key=lambda number: (self._bounds[number], sum(self._tags.node(number)), number))
-        return region
+    # --- What to ask ---
 
-    def _tops(self, region: list[int], count: int, lift: int) -> list[int]:
-        """Undecided nodes that decide much when violating, at most ``count``.
+    def _chosen(self, region: list[int]) -> list[int]:
+        """What to ask next about an open region, lowest bound first."""
+        boxes, forecast = self._boxes, self._forecast
+        holding = boxes.marks(self._holding)
 
-        From maximal undecided nodes of the region, highest bound first, up to ``lift`` steps
-        further up, outside of the region.
-        """
-        marks = self._tags.marks
-        tops: list[int] = []
-        chosen: list[Node] = []
+        def expected(number: int) -> float:
+            known = holding[number >> 3] >> (number & 7) & 1
+            return -1.0 if known else forecast.expected(boxes.steps(number))
+
+        chosen: list[int] = []
+        for number in region[:_SCAN]:
+            if len(chosen) == _LIKELY:
+                break
+            if expected(number) <= 0:
+                chosen.append(number)
+        uncovered = boxes.of(region) & ~boxes.of(chosen)
+        marks = boxes.marks(uncovered)
         for number in reversed(region):
-            if len(tops) == count:
-                break
-            if marks[number] or any(self._undecided(above) for above in self._tags.above(number)):
-                continue
-            node = self._tags.node(number)
-            if any(generalizes(top, node) for top in chosen):
-                continue
-            for _ in range(lift):
-                steps = [above for above in self._tags.above(number) if not marks[above]]
-                if not steps:
-                    break
-                number = min(steps, key=lambda step: (self._bound(step), step))
-            tops.append(number)
-            chosen.append(self._tags.node(number))
-        return tops
-
-    def _undecided(self, number: int) -> bool:
-        return not self._tags.marks[number] and can_win(self._bound(number), self._best)
-
-    def _others(self, region: list[int], tops: list[int]) -> list[int]:
-        """Low bounds: nodes known to hold as they are, undecided ones by bisecting a chain upwards."""
-        marks = self._tags.marks
-        taken = set(tops)
-        others: list[int] = []
+            if len(chosen) == _ROUND:
+                return chosen
+            if marks[number >> 3] >> (number & 7) & 1 and (risk := expected(number)) > 0:
+                top, covered = self._climb(number, risk, uncovered, up=True)
+                chosen.append(top)
+                uncovered &= ~covered
+                marks = boxes.marks(uncovered)
         for number in region:
-            if len(tops) + len(others) == _ROUND:
+            if len(chosen) == _ROUND:
                 break
-            if number in taken:
-                continue
-            if marks[number]:
-                others.append(number)
-                taken.add(number)
-                continue
-            chain = [number]
-            while True:
-                steps = [
-                    above for above in self._tags.above(chain[-1]) if above not in taken and self._undecided(above)
-                ]
-                if not steps:
-                    break
-                chain.append(min(steps, key=lambda step: (self._bounds[step], step)))
-            taken.update(chain)
-            others.append(chain[len(chain) // 2])
-        return others
+            if marks[number >> 3] >> (number & 7) & 1:
+                chosen.append(number)
+        return chosen
+
+    def _climb(self, number: int, expected: float, uncovered: int, *, up: bool) -> tuple[int, int]:
+        """Go from a node to one that decides more, as long as the same verdict is expected.
+
+        Args:
+            number: where to begin.
+            expected: what is forecast for it.
+            uncovered: the nodes that are worth deciding.
+            up: towards generalizations, to violate; otherwise towards specializations, to hold.
+
+        Returns:
+            The node found, and all that it decides if the forecast is right.
+        """
+        boxes, terms = self._boxes, self._forecast.terms
+        box = boxes.below(number) if up else boxes.above(number)
+        steps = boxes.steps(number)
+        known = self._holding if up else self._violating
+        while True:
+            best = None
+            for axis, (step, stride, span) in enumerate(zip(steps, boxes.strides, boxes.spans, strict=True)):
+                if step == (span - 1 if up else 0):
+                    continue
+                change = terms[axis][step + 1 if up else step - 1] - terms[axis][step]
+                if (expected + change > 0) != up or known >> (number + stride if up else number - stride) & 1:
+                    continue
+                grown = box << stride if up else box >> stride
+                gain = (grown & uncovered & ~box).bit_count()
+                worth = gain / max(_LEAST_RISK, abs(change))
+                if gain and (best is None or worth > best[0]):
+                    best = (worth, axis, grown, change)
+            if best is None:
+                return number, box
+            _, axis, grown, change = best
+            steps[axis] += 1 if up else -1
+            number += boxes.strides[axis] if up else -boxes.strides[axis]
+            expected += change
+            box |= grown
+
+    # --- What the answers say ---
 
     def _ask(self, numbers: list[int], left: int | None = None) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Ask about those nodes not asked yet, and tag what the answers decide."""
-        question, tags = self._question, self._tags
-        nodes = [tags.node(number) for number in numbers if not tags.marks[number] & _ASKED]
+        """Ask about nodes not asked yet, and note what the answers decide."""
+        question = self._question
+        nodes = [self._boxes.node(number) for number in numbers]
         measured = not question.staged or len(nodes) <= FEW
         verdicts = yield from ask(nodes, metrics=measured, left=left)
-        for node in nodes:
-            self._learn(tags.number(node), verdicts[node], measured=measured)
+        for number, node in zip(numbers, nodes, strict=True):
+            self._learn(number, verdicts[node], measured=measured)
         if not measured:
             satisfied = [verdicts[node] for node in nodes if verdicts[node].satisfied]
             for solution in (yield from measure(question, satisfied, self._best)).values():
                 self._accept(solution)
         while self._floors and not can_win(-self._floors[0][0], self._best):
-            tags.mark_above(heappop(self._floors)[1], _CLOSED)
+            self._closed |= self._boxes.above(heappop(self._floors)[1])
 
     def _learn(self, number: int, verdict: Verdict, *, measured: bool) -> None:
-        tags = self._tags
-        tags.marks[number] |= _ASKED
+        self._asked |= 1 << number
+        self._forecast.observe(verdict)
         if holds(self._question, verdict):
-            tags.mark_above(number, _HOLDING)
+            self._holding |= self._boxes.above(number)
         else:
-            tags.mark_below(number, _VIOLATING)
+            self._violating |= self._boxes.below(number)
         if verdict.satisfied and measured:
             self._accept(verdict)
         if verdict.floor is not None:

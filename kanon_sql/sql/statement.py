@@ -9,7 +9,7 @@ plain word in the tree that is replaced after transpiling.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -126,6 +126,13 @@ class Compiler:
             target: the quoted name of the table to create, where the shape was compiled for any.
         """
         return self._fill(name, shape if target is None else replace(shape, table=target), fills)
+
+    def filled(
+        self, name: str, fills: Mapping[str, str], /, *, target: str | None = None, **context: Hashable
+    ) -> Statement:
+        """Fill the slots of a template that is compiled once per context."""
+        shape = self.shape(name, tuple(sorted(context.items())), lambda: context)
+        return self.fill(name, shape, fills, target=target)
 
     def union(self, statements: Sequence[Statement]) -> Statement:
         """One statement that returns the rows of all of them."""

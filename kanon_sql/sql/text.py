@@ -11,8 +11,6 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from sqlglot import exp
-
 from kanon_sql.errors import TemplateError
 
 __all__ = ["Relation", "Sql", "exact_text", "identifier", "literal", "relation", "slot", "sql_list"]
@@ -40,7 +38,7 @@ def identifier(name: str) -> Sql:
     """A quoted name, whatever it contains."""
     if not isinstance(name, str) or not name or "\x00" in name:
         raise TemplateError("a name must be non-empty text without a zero byte")
-    return Sql(exp.to_identifier(name, quoted=True).sql("duckdb"))
+    return Sql('"' + name.replace('"', '""') + '"')
 
 
 def literal(value: object) -> Sql:
@@ -55,7 +53,7 @@ def literal(value: object) -> Sql:
         # An exponent makes it a DOUBLE in every dialect; a plain decimal may not be one.
         return Sql(f"{value:.17e}")
     if isinstance(value, str):
-        return Sql(exp.Literal.string(value).sql("duckdb"))
+        return Sql("'" + value.replace("'", "''") + "'")
     raise TemplateError(f"no literal form for a {type(value).__name__}")
 
 
