@@ -17,6 +17,7 @@ from kanon_sql.privacy import Monotonicity, PrivacyModel
 from kanon_sql.quality import Bounds, Measured, Metric
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
+from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
@@ -84,8 +85,8 @@ class Evaluator:
             bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
             staged=self.metric.staged,
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
-            rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
-            prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
+            rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
+            prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
             labels=[attribute.labels for attribute in self.counts.attributes],
             rows=self.sets.rows,
             max_suppressed=self.max_suppressed,
@@ -98,7 +99,7 @@ class Evaluator:
         if self.prefer == "minimum_absolute_distance":
             return sum(verdict.node)
         if self.prefer == "minimum_relative_distance":
-            return _rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
+            return rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
         return -verdict.kept_classes
 
     def ask(self, batch: Batch) -> list[Verdict]:
@@ -189,12 +190,6 @@ class Evaluator:
             metric=value,
             floor=floor,
         )
-
-
-def _rounded(value: float | None) -> float:
-    """Twelve significant digits: engines may sum in another order, ties must stay ties."""
-    assert value is not None
-    return float(f"{value:.12g}")
 
 
 def _below(bound: float) -> float:

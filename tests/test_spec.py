@@ -161,6 +161,8 @@ def test_the_schema_accepts_what_users_write() -> None:
         {"privacy": [{"k_anonymity": 5}]},
         {"suppression": {"limit": 30}},
         {"release": None, "keep": None, "suppression": None},
+        {"search": {"algorithm": "annealing", "seed": 7}},
+        {"search": {"algorithm": "datafly", "seed": None}},
     ):
         make(**changes)
         assert schema_accepts({**MINIMAL, **changes}), changes
@@ -184,6 +186,7 @@ def test_the_schema_accepts_what_users_write() -> None:
         {"suppression": {"limit": -1}},
         {"suppression": {"limit": 2.5}},
         {"suppression": {"style": "hide"}},
+        {"search": {"algorithm": "genetic", "seed": -1}},
     ],
 )
 def test_the_schema_and_the_models_refuse_alike(changes: dict[str, Any]) -> None:
@@ -362,7 +365,30 @@ def test_did_you_mean_at_every_depth() -> None:
 
 def test_without_a_near_name_the_allowed_keys_are_listed() -> None:
     assert problems(HEAD + TAIL + "search: {zzz: 1}\n") == [
-        "5:10: search.zzz: unknown key; expected one of algorithm, metric, prefer"
+        "5:10: search.zzz: unknown key; expected one of algorithm, metric, prefer, seed"
+    ]
+
+
+def test_only_random_algorithms_take_a_seed() -> None:
+    for written, options in (("{algorithm: genetic, seed: 7}", {"seed": 7}), ("{algorithm: annealing}", {"seed": 0})):
+        spec = Spec.parse(HEAD + TAIL + f"search: {written}\n")
+        assert spec.search.options == options
+        assert spec.to_dict()["search"].items() >= options.items()
+        assert Spec.from_dict(spec.to_dict()) == spec
+    assert make().search.options == {}
+    assert "seed" not in make().to_dict()["search"]
+    assert make(search={"algorithm": "genetic"}) == make(search={"algorithm": "genetic", "seed": 0})
+    assert make(search={"algorithm": "genetic"}) != make(search={"algorithm": "genetic", "seed": 1})
+    for written in ("{seed: 1}", "{algorithm: optimal, seed: 0}", "{algorithm: greedy, seed: x}"):
+        assert any(
+            "search.seed: only the algorithms genetic and annealing take a seed" in problem
+            for problem in problems(HEAD + TAIL + f"search: {written}\n")
+        )
+    assert problems(HEAD + TAIL + "search: {algorithm: genetik, seed: 1}\n") == [
+        "5:21: search.algorithm: unknown search algorithm; did you mean 'genetic'?"
+    ]
+    assert problems(HEAD + TAIL + "search: {algorithm: genetic, seed: 1.5}\n") == [
+        "5:36: search.seed: expected a seed, a whole number of at least 0, got a number"
     ]
 
 
@@ -1024,7 +1050,7 @@ WORDS = [
     "version", "source", "release", "unit", "identifiers", "quasi_identifiers", "sensitive", "keep", "privacy",
     "suppression", "search", "nulls", "query", "file", "table", "intervals", "origin", "bottom", "top", "prefix",
     "dates", "tree", "sql", "minimum_level", "maximum_level", "weight", "k_anonymity", "l_diversity", "t_closeness",
-    "k", "l", "c", "t", "kind", "attribute", "reference", "limit", "style", "algorithm", "metric", "prefer",
+    "k", "l", "c", "t", "kind", "attribute", "reference", "limit", "style", "algorithm", "metric", "prefer", "seed",
     "day", "month", "recursive", "entropy", "*", "<<", "age", "diagnosis",
 ]  # fmt: skip
 scalars = (

@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kanon_sql.search.annealing import annealing
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.bottom_up import bottom_up
+from kanon_sql.search.datafly import datafly
 from kanon_sql.search.driver import Progress, Search, Stopped
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.explain import Explained, explain
+from kanon_sql.search.genetic import genetic
+from kanon_sql.search.greedy import greedy
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.samarati import samarati
+from kanon_sql.search.top_down import top_down
 
 __all__ = [
+    "HEURISTICS",
     "MAX_NODES",
     "STRATEGIES",
     "Batch",
@@ -30,12 +37,21 @@ __all__ = [
 ]
 
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "annealing": annealing,
+    "bottom_up": bottom_up,
+    "datafly": datafly,
     "exhaustive": exhaustive,
+    "genetic": genetic,
+    "greedy": greedy,
     "incognito": incognito,
     "optimal": optimal,
     "samarati": samarati,
+    "top_down": top_down,
 }
 """Every algorithm by the name a spec uses: question, options -> strategy."""
+
+HEURISTICS = frozenset({"annealing", "bottom_up", "datafly", "genetic", "greedy", "top_down"})
+"""Those that find a satisfying node and never prove it the best."""
 
 
 def search(algorithm: str, question: Question, ask: Callable[[Batch], Iterable[Verdict]], **options: Any) -> Search:

@@ -28,7 +28,7 @@ from kanon_sql.lattice import Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
 from kanon_sql.search.boxes import Boxes
 from kanon_sql.search.forecast import Forecast
-from kanon_sql.search.tags import BATCH, ask, can_win, holds
+from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure
 
 __all__ = ["optimal"]
 
@@ -38,9 +38,6 @@ _LIKELY = 8
 """How many of them are the nodes with the lowest bounds that are expected to satisfy."""
 _SCAN = 2_000
 """Among how many nodes these are looked for."""
-_FEW = 4
-"""So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
-and so many metrics are asked for at a time: each answer may spare the others."""
 _LEAST_RISK = 0.02
 """A step up that hardly brings a node nearer to satisfying costs at least this, in log odds."""
 
@@ -260,24 +257,16 @@ class _Region:
         """Ask about nodes not asked yet, and note what the answers decide."""
         question = self._question
         nodes = [self._boxes.node(number) for number in numbers]
-        measured = not question.staged or len(nodes) <= _FEW
+        measured = not question.staged or len(nodes) <= FEW
         verdicts = yield from ask(nodes, metrics=measured, left=left)
         for number, node in zip(numbers, nodes, strict=True):
             self._learn(number, verdicts[node], measured=measured)
         if not measured:
-            yield from self._measure([verdicts[node] for node in nodes if verdicts[node].satisfied])
+            satisfied = [verdicts[node] for node in nodes if verdicts[node].satisfied]
+            for solution in (yield from measure(question, satisfied, self._best)).values():
+                self._accept(solution)
         while self._floors and not can_win(-self._floors[0][0], self._best):
             self._closed |= self._boxes.above(heappop(self._floors)[1])
-
-    def _measure(self, satisfied: list[Verdict]) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Ask for the metric of those that may win, the most promising first."""
-        least = self._question.least
-        waiting = sorted(((least(verdict), verdict.node) for verdict in satisfied), reverse=True)
-        while waiting and can_win(waiting[-1][0], self._best):
-            chosen = [waiting.pop()[1] for _ in range(min(_FEW, len(waiting)))]
-            verdicts = yield from ask(chosen, metrics=True)
-            for node in chosen:
-                self._accept(verdicts[node])
 
     def _learn(self, number: int, verdict: Verdict, *, measured: bool) -> None:
         self._asked |= 1 << number

@@ -12,10 +12,14 @@ from math import prod
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.base import Batch, Question, Verdict
 
-__all__ = ["BATCH", "Tags", "ask", "can_win", "holds", "metric_of"]
+__all__ = ["BATCH", "FEW", "Tags", "ask", "can_win", "holds", "measure", "metric_of", "rounded"]
 
 BATCH = 64
 """The most nodes in one question: one generated query answers them together."""
+
+FEW = 4
+"""So many nodes are asked for verdict and metric at once, even if the metric costs more than the verdict;
+and so many metrics are asked for at a time: each answer may spare the others."""
 
 _SLACK = 1e-9
 """Relative difference below which a bound and a metric count as equal: they are sums of
@@ -40,6 +44,27 @@ def ask(
     return verdicts
 
 
+def measure(
+    question: Question, satisfied: Sequence[Verdict], best: Verdict | None
+) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
+    """Ask for the metric of those that may be chosen over ``best``, the most promising first.
+
+    Args:
+        question: the problem.
+        satisfied: satisfying nodes, without their metric.
+        best: the best node whose metric is known.
+    """
+    verdicts: dict[Node, Verdict] = {}
+    waiting = sorted(((question.least(verdict), verdict.node) for verdict in satisfied), reverse=True)
+    while waiting and can_win(waiting[-1][0], best):
+        chosen = [waiting.pop()[1] for _ in range(min(FEW, len(waiting)))]
+        answer = yield from ask(chosen, metrics=True)
+        verdicts.update(answer)
+        known = [*answer.values()] if best is None else [best, *answer.values()]
+        best = min(known, key=question.rank)
+    return verdicts
+
+
 def holds(question: Question, verdict: Verdict) -> bool:
     """Whether the monotone part of the requirement holds.
 
@@ -58,6 +83,11 @@ def metric_of(verdict: Verdict) -> float:
     if verdict.metric is None:
         raise ValueError(f"no metric in the verdict of node {verdict.node}")
     return verdict.metric
+
+
+def rounded(value: float) -> float:
+    """Twelve significant digits: engines may sum in another order, ties must stay ties."""
+    return float(f"{value:.12g}")
 
 
 def can_win(lower: float, best: Verdict | None) -> bool:

@@ -11,7 +11,7 @@ from math import floor
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, ValidationError, WithJsonSchema, model_serializer
 from pydantic_core import CoreSchema
 
 from kanon_sql.errors import Problem, SpecError
@@ -129,7 +129,20 @@ class Suppression(Part):
         return floor(Fraction(Decimal(str(self.limit))) * rows)
 
 
-_ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
+_ALGORITHMS = (
+    "optimal",
+    "samarati",
+    "incognito",
+    "exhaustive",
+    "greedy",
+    "datafly",
+    "bottom_up",
+    "top_down",
+    "genetic",
+    "annealing",
+)
+_SEEDED = ("genetic", "annealing")
+"""The algorithms that draw random numbers."""
 _METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
 _PREFERENCES = (
     "minimum_suppression",
@@ -145,7 +158,18 @@ class SearchOptions(Part):
     expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
 
     algorithm: Annotated[
-        Literal["optimal", "samarati", "incognito", "exhaustive"],
+        Literal[
+            "optimal",
+            "samarati",
+            "incognito",
+            "exhaustive",
+            "greedy",
+            "datafly",
+            "bottom_up",
+            "top_down",
+            "genetic",
+            "annealing",
+        ],
         checked(choice("search algorithm", _ALGORITHMS)),
     ] = Field(default="optimal", description="The search algorithm.")
     metric: Annotated[
@@ -162,10 +186,26 @@ class SearchOptions(Part):
         checked(choice("preference criterion", _PREFERENCES)),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
 
+    seed: Annotated[
+        int | None, checked(integer("a seed", 0)), WithJsonSchema({"type": ["integer", "null"], "minimum": 0})
+    ] = Field(default=None, description="Of the random numbers of 'genetic' and 'annealing'; 0 when it is not given.")
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Options that the algorithm does not take."""
+        algorithm = given.get("algorithm", "optimal")
+        if "seed" in given and algorithm in _ALGORITHMS and algorithm not in _SEEDED:
+            yield Fault(("seed",), f"only the algorithms {' and '.join(_SEEDED)} take a seed", True)
+
     @property
     def options(self) -> dict[str, Any]:
         """What the algorithm takes beyond the question."""
-        return {}
+        return {"seed": self.seed or 0} if self.algorithm in _SEEDED else {}
+
+    @model_serializer
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with all defaults that apply to the algorithm."""
+        return {"algorithm": self.algorithm, "metric": self.metric, "prefer": self.prefer, **self.options}
 
 
 # --- The spec ------------------------------------------------------------------------------
@@ -346,7 +386,7 @@ class Spec(Part):
             "keep": list(self.keep),
             "privacy": [requirement.to_dict() for requirement in self.privacy],
             "suppression": self.suppression.model_dump(),
-            "search": self.search.model_dump(),
+            "search": self.search.to_dict(),
             "nulls": self.nulls,
         }
 

@@ -1,0 +1,84 @@
+"""A genetic algorithm over the lattice's nodes.
+
+Source: Iyengar 2002, "Transforming data to satisfy privacy constraints" (KDD), section 5.
+Adapted: a chromosome is a node, a gene the level of one attribute (Iyengar's are the cut points of
+each attribute); a generation is bred at a time, since one question answers it all; the best of
+parents and children live on, so the best node is never lost.
+
+The top of the lattice is in the first generation. Children that an earlier answer rules out, or that
+were asked about before, are not asked about. The same seed gives the same search.
+
+A heuristic, ended after a bounded number of generations.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from kanon_sql.lattice import Lattice, Node
+from kanon_sql.search.answers import Answers
+from kanon_sql.search.base import Question, Strategy
+
+__all__ = ["genetic"]
+
+_POPULATION = 32
+_GENERATIONS = 20
+_PATIENCE = 5
+"""End after so many generations without a better node."""
+_TRIES = 8
+"""Breed so many children per one that is wanted before the generation stays smaller."""
+
+
+def genetic(question: Question, seed: int = 0) -> Strategy:
+    """The lowest metric found by selection, crossover and mutation.
+
+    Args:
+        question: the problem.
+        seed: of the random numbers.
+
+    Returns:
+        A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
+    """
+    lattice, rng, answers = question.lattice, Random(seed), Answers(question)
+    drawn = (_random_node(lattice, rng) for _ in range(_POPULATION - 1))
+    population = list(dict.fromkeys([lattice.top, *drawn]))
+    yield from answers.compare(population, left=_POPULATION * (1 + _GENERATIONS))
+    idle = 0
+    for generation in range(_GENERATIONS):
+        if idle == _PATIENCE or answers.fails(lattice.top):
+            break
+        population.sort(key=answers.order)
+        children: dict[Node, None] = {}
+        for _ in range(_TRIES * _POPULATION):
+            child = _mutated(_crossed(_selected(population, rng), _selected(population, rng), rng), lattice, rng)
+            if child not in answers.known and not answers.fails(child):
+                children[child] = None
+            if len(children) == _POPULATION:
+                break
+        best = answers.best
+        yield from answers.compare(list(children), left=_POPULATION * (_GENERATIONS - generation))
+        idle = idle + 1 if answers.best is best else 0
+        population = sorted([*population, *children], key=answers.order)[:_POPULATION]
+    return answers.outcome("genetic", "lowest metric of the nodes evaluated", answers.solutions())
+
+
+def _random_node(lattice: Lattice, rng: Random) -> Node:
+    return tuple(rng.randint(low, high) for low, high in zip(lattice.bottom, lattice.top, strict=True))
+
+
+def _selected(ranked: list[Node], rng: Random) -> Node:
+    """The better of two at random: a tournament, by rank."""
+    return ranked[min(rng.randrange(len(ranked)), rng.randrange(len(ranked)))]
+
+
+def _crossed(mother: Node, father: Node, rng: Random) -> Node:
+    """Uniform crossover: each level from either parent."""
+    return tuple(rng.choice(levels) for levels in zip(mother, father, strict=True))
+
+
+def _mutated(node: Node, lattice: Lattice, rng: Random) -> Node:
+    """One level in the mean goes a step up or down."""
+    return tuple(
+        min(high, max(low, level + rng.choice((-1, 1)))) if rng.randrange(len(node)) == 0 else level
+        for level, low, high in zip(node, lattice.bottom, lattice.top, strict=True)
+    )
