@@ -15,7 +15,16 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import Evaluator, Problem, at_most, binary_question, make_problem, tiny_rounds, wide_problem
+from test_search import (
+    Evaluator,
+    Problem,
+    at_most,
+    binary_question,
+    bounded,
+    make_problem,
+    tiny_rounds,
+    wide_problem,
+)
 
 from kanon_sql.lattice import Lattice, generalizes
 from kanon_sql.search import STRATEGIES, Batch, Explained, Outcome, Progress, Search, Stopped, Verdict, explain, search
@@ -280,7 +289,7 @@ def with_floors(problem: Problem) -> Problem:
     metric = {node: verdict.metric or 0.0 for node, verdict in problem.truth.items()}
     floors = {node: min(metric[other] for other in metric if generalizes(other, node)) for node in metric}
     truth = {node: replace(verdict, floor=floors[node]) for node, verdict in problem.truth.items()}
-    return Problem(replace(problem.question, bound=lambda node: 0.0), truth)
+    return Problem(bounded(problem.question, lambda node: 0.0), truth)
 
 
 def explained(name: str, problem: Problem, stop_after: int | None) -> tuple[list[Explained], Search, Outcome]:
@@ -444,7 +453,7 @@ def test_a_violating_node_outside_of_the_limits_decides_those_inside() -> None:
     "fault",
     [
         lambda problem: replace(problem.question, monotone=True),
-        lambda problem: replace(problem.question, bound=lambda node: problem.question.bound(node) + sum(node)),
+        lambda problem: bounded(problem.question, lambda node: problem.question.bound(node) + sum(node)),
     ],
 )
 def test_untrue_explanations_are_caught(fault: Callable[[Problem], object]) -> None:

@@ -241,11 +241,16 @@ def claims_monotone(question: Question) -> Question:
     return replace(question, monotone=True)
 
 
+def bounded(question: Question, bound: Callable[[Node], float]) -> Question:
+    """The same question with other bounds."""
+    return replace(question, bound=bound, bounds=lambda lattice: [bound(node) for node in lattice])
+
+
 def bounds_too_high(question: Question) -> Question:
     def bound(node: Node) -> float:
         return question.bound(node) + sum(node)
 
-    return replace(question, bound=bound, bounds=lambda lattice: [bound(node) for node in lattice])
+    return bounded(question, bound)
 
 
 def least_too_high(question: Question) -> Question:
