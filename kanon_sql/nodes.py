@@ -65,12 +65,14 @@ class NodeStatements:
         branches = []
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most and (metric is None or metric.carries is None):
-                branches.append(self._together(group, covering, metric))
+                own = [self._together(group, covering, metric)]
             else:
-                branches += [
+                own = [
                     self.one("evaluate/node", node, covering, metric, {"node": str(number)})
                     for number, node in group.items()
                 ]
+            covering.reads += len(own)
+            branches += own
         return self._workspace.compiler.union(branches)
 
     def one(
@@ -219,6 +221,14 @@ class NodeStatements:
         }
 
     # --- Frequency sets ---
+
+    def size(self, tables: Sequence[Relation]) -> Statement:
+        """How many rows some tables have together."""
+        compiler = self._workspace.compiler
+        names = [f"table_{position}" for position, _ in enumerate(tables)]
+        text = compiler.shape("evaluate/size", (len(names),), lambda: {"tables": [Relation(slot=n) for n in names]})
+        fills = {name: self._workspace.quoted(table) for name, table in zip(names, tables, strict=True)}
+        return compiler.fill("evaluate/size", text, fills)
 
     def roll_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
         """The frequency set of a node, made from that of one of its specializations."""

@@ -4,6 +4,7 @@ The frequency set of a node answers every generalization of it (the rollup prope
 LeFevre, DeWitt, Ramakrishnan 2005, section 3.1). Building one costs several node queries,
 so it is built once the nodes asked so far would have saved more than that: the
 rent-or-buy rule, which never costs more than about twice the best choice in hindsight.
+A strategy may also ask for sets itself; those are neither weighed nor limited here.
 Only sizes and nodes are known here; the evaluator owns the tables.
 """
 
@@ -28,7 +29,7 @@ REMEMBERED = 96
 """How many of the latest nodes answered from a set speak for the ones to come."""
 
 MOST = 24
-"""How many frequency sets may exist at a time."""
+"""How many frequency sets may exist at a time, besides those that a strategy asked for."""
 
 
 @dataclass(eq=False)
@@ -40,6 +41,7 @@ class Covering:
         base: the set over the quasi-identifiers alone.
         values: per sensitive attribute, its set.
         rows: rows of all of them together.
+        reads: how many branches of statements have read them.
     """
 
     node: Node
@@ -47,6 +49,7 @@ class Covering:
     values: Mapping[str, Relation]
     rows: int
     asked: deque[Node] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    reads: int = 0
 
 
 class Coverings:
@@ -59,12 +62,29 @@ class Coverings:
 
     def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
         self._all = [first]
+        self._prepared: dict[Node, Covering] = {}
         self._labels = labels
         self._refused: set[Node] = set()
 
     def best(self, node: Node) -> Covering:
         """The smallest sets that cover a node."""
-        return min((item for item in self._all if generalizes(node, item.node)), key=lambda item: item.rows)
+        covering = (item for item in (*self._all, *self._prepared.values()) if generalizes(node, item.node))
+        return min(covering, key=lambda item: item.rows)
+
+    def has(self, node: Node) -> bool:
+        """Whether there are sets at this very node."""
+        return node in self._prepared or any(item.node == node for item in self._all)
+
+    def prepare(self, covering: Covering) -> None:
+        """Take sets into use that a strategy asked for; they stay until they are withdrawn."""
+        self._prepared[covering.node] = covering
+
+    def withdraw(self, wanted: Sequence[Node]) -> list[Covering]:
+        """The prepared sets at other nodes than these; they are not used any more."""
+        unwanted = [self._prepared[node] for node in self._prepared.keys() - set(wanted)]
+        for covering in unwanted:
+            del self._prepared[covering.node]
+        return unwanted
 
     def asked(self, nodes: Sequence[Node]) -> None:
         """Remember which sets the nodes were answered from."""

@@ -11,7 +11,15 @@ from math import floor
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_serializer,
+)
 from pydantic_core import CoreSchema
 
 from kanon_sql.errors import Problem, SpecError
@@ -28,6 +36,7 @@ from kanon_sql.spec.checks import (
     integer,
     items,
     kind,
+    one_of,
     quote,
     share,
     text,
@@ -139,6 +148,17 @@ _PREFERENCES = (
 )
 
 
+_VARIANTS = ("basic", "super_roots", "cube")
+_TAKEN_BY = {"variant": ("incognito",), "matrix": ("samarati",)}
+"""Options that only some algorithms take."""
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        fail(f"expected true or false, got {kind(value)}")
+    return value
+
+
 class SearchOptions(Part):
     """How to search the generalization lattice, and what makes one node better than another."""
 
@@ -161,11 +181,34 @@ class SearchOptions(Part):
         ],
         checked(choice("preference criterion", _PREFERENCES)),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
+    variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
+        Field(default="basic", description="For incognito: which frequency sets it prepares.")
+    )
+    matrix: Annotated[bool, checked(_flag)] = Field(
+        default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
+    )
 
     @property
     def options(self) -> dict[str, Any]:
         """What the algorithm takes beyond the question."""
-        return {}
+        return {"variant": self.variant} if self.algorithm == "incognito" else {}
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """An option is for the algorithms that take it."""
+        algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
+        if algorithm in _ALGORITHMS:
+            for option, algorithms in _TAKEN_BY.items():
+                if option in given and algorithm not in algorithms:
+                    yield Fault(
+                        (option,), f"only {one_of(algorithms)} takes it, and the algorithm is {algorithm}", True
+                    )
+
+    @model_serializer(mode="wrap")
+    def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only what the algorithm takes, so that what is written can be read back."""
+        written: dict[str, Any] = handler(self)
+        return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
 
 
 # --- The spec ------------------------------------------------------------------------------
@@ -317,6 +360,11 @@ class Spec(Part):
             source = source.table if isinstance(source, Source) else source.get("table")
         if _folded(given.get("release")) == _folded(source) is not None:
             yield Fault(("release",), "the release has the source's name and would replace it")
+        if value is not None and value.search.matrix:
+            others = [item.name for item in value.privacy if item.name != "k_anonymity"]
+            if others:
+                why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
+                yield Fault(("search", "matrix"), why, True)
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
 
