@@ -342,13 +342,13 @@ SELECT STRAIGHT_JOIN 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_r
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_rollup0"]', '(the time)');
 
 -- evaluate/rollup
-CREATE TABLE `kanon_scratch`.`kanon_run_rollup0` AS SELECT MIN(`c0_1`) AS `c0_1`, MIN(`c1_1`) AS `c1_1`, MIN(`c1_2`) AS `c1_2`, MIN(`c1_3`) AS `c1_3`, MIN(`c1_4`) AS `c1_4`, MIN(`c2_0`) AS `c2_0`, SUM(person_count) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_frequency` GROUP BY `c0_1`, `c1_1`, `c2_0`;
+CREATE TABLE `kanon_scratch`.`kanon_run_rollup0` AS SELECT MIN(below.`c0_1`) AS `c0_1`, MIN(below.`c1_1`) AS `c1_1`, MIN(below.`c1_2`) AS `c1_2`, MIN(below.`c1_3`) AS `c1_3`, MIN(below.`c1_4`) AS `c1_4`, MIN(below.`c2_0`) AS `c2_0`, SUM(person_count) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_frequency` AS below GROUP BY `below`.`c0_1`, `below`.`c1_1`, `below`.`c2_0`;
 
 -- scratch/record
 INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_rollup1"]', '(the time)');
 
 -- evaluate/rollup
-CREATE TABLE `kanon_scratch`.`kanon_run_rollup1` AS SELECT MIN(`c0_1`) AS `c0_1`, MIN(`c1_1`) AS `c1_1`, MIN(`c1_2`) AS `c1_2`, MIN(`c1_3`) AS `c1_3`, MIN(`c1_4`) AS `c1_4`, MIN(`c2_0`) AS `c2_0`, value_code, MIN(reference_share) AS reference_share, SUM(person_count) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_values0` GROUP BY `c0_1`, `c1_1`, `c2_0`, `value_code`;
+CREATE TABLE `kanon_scratch`.`kanon_run_rollup1` AS SELECT MIN(below.`c0_1`) AS `c0_1`, MIN(below.`c1_1`) AS `c1_1`, MIN(below.`c1_2`) AS `c1_2`, MIN(below.`c1_3`) AS `c1_3`, MIN(below.`c1_4`) AS `c1_4`, MIN(below.`c2_0`) AS `c2_0`, value_code, MIN(reference_share) AS reference_share, SUM(person_count) AS person_count, CAST(SUM(row_count) AS SIGNED) AS row_count FROM `kanon_scratch`.`kanon_run_values0` AS below GROUP BY `below`.`c0_1`, `below`.`c1_1`, `below`.`c2_0`, `value_code`;
 
 -- matrix/size
 SELECT COUNT(*) AS vectors, SUM(CASE WHEN `person_count` < 3 THEN 1 ELSE 0 END) AS outliers FROM `kanon_scratch`.`kanon_run_frequency`;

@@ -481,17 +481,17 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_rollup0"]', N'(the time)');
 
 -- evaluate/rollup
-SELECT MIN([c0_1]) AS [c0_1], MIN([c1_1]) AS [c1_1], MIN([c1_2]) AS [c1_2], MIN([c1_3]) AS [c1_3], MIN([c1_4]) AS [c1_4], MIN([c2_0]) AS [c2_0], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+SELECT MIN([below].[c0_1]) AS [c0_1], MIN([below].[c1_1]) AS [c1_1], MIN([below].[c1_2]) AS [c1_2], MIN([below].[c1_3]) AS [c1_3], MIN([below].[c1_4]) AS [c1_4], MIN([below].[c2_0]) AS [c2_0], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
 INTO [kanon_scratch].[kanon_run_rollup0]
-FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c0_1], [c1_1], [c2_0];
+FROM [kanon_scratch].[kanon_run_frequency] AS [below] GROUP BY [below].[c0_1], [below].[c1_1], [below].[c2_0];
 
 -- scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_rollup1"]', N'(the time)');
 
 -- evaluate/rollup
-SELECT MIN([c0_1]) AS [c0_1], MIN([c1_1]) AS [c1_1], MIN([c1_2]) AS [c1_2], MIN([c1_3]) AS [c1_3], MIN([c1_4]) AS [c1_4], MIN([c2_0]) AS [c2_0], [value_code], MIN([reference_share]) AS [reference_share], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+SELECT MIN([below].[c0_1]) AS [c0_1], MIN([below].[c1_1]) AS [c1_1], MIN([below].[c1_2]) AS [c1_2], MIN([below].[c1_3]) AS [c1_3], MIN([below].[c1_4]) AS [c1_4], MIN([below].[c2_0]) AS [c2_0], [value_code], MIN([reference_share]) AS [reference_share], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
 INTO [kanon_scratch].[kanon_run_rollup1]
-FROM [kanon_scratch].[kanon_run_values0] GROUP BY [c0_1], [c1_1], [c2_0], [value_code];
+FROM [kanon_scratch].[kanon_run_values0] AS [below] GROUP BY [below].[c0_1], [below].[c1_1], [below].[c2_0], [value_code];
 
 -- matrix/size
 SELECT COUNT_BIG(*) AS [vectors], SUM(CASE WHEN [person_count] < 3 THEN 1 ELSE 0 END) AS [outliers] FROM [kanon_scratch].[kanon_run_frequency];
