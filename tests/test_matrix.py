@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -16,7 +17,7 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from oracle import Node, Oracle, class_size, generalize, height_of
-from test_against_oracle import Case, cases, examples, load
+from test_against_oracle import OWNERS, Case, cases, examples, load, one_vector_each, with_persons
 
 import kanon_sql
 from kanon_sql import matrix
@@ -36,9 +37,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def plain(case: Case, k: int) -> Case:
-    """The case with k-anonymity alone, and one vector per person."""
+    """The case with k-anonymity alone."""
     problem = replace(case.problem, requirements=[{"k_anonymity": {"k": k}}])
     return replace(case, problem=problem, algorithm="samarati")
+
+
+def of_persons(case: Case, seed: int) -> Case:
+    """The case with persons, who may have several rows, all of one vector; some rows belong to nobody."""
+    draw = random.Random(seed)
+    owners = [draw.choice([*OWNERS[: draw.choice([3, 6, 12])], None]) for _ in case.problem.rows]
+    problem = with_persons(case.problem, owners)
+    return replace(case, problem=replace(problem, rows=one_vector_each(problem.rows, problem.hierarchies, "unit")))
 
 
 # --- against brute force --------------------------------------------------------------------------
@@ -71,12 +80,12 @@ def with_matrix(evaluator: Evaluator, k: int) -> None:
     evaluator.matrix = DistanceMatrix(evaluator.workspace, evaluator.sets, k)
 
 
-@given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5))
-@examples(20)
+@given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5), persons=st.none() | st.integers(0, 99))
+@examples(24)
 def test_every_verdict_is_the_oracles_and_the_evaluators(
-    shared_database: Database, folder: Path, case: Case, k: int
+    shared_database: Database, folder: Path, case: Case, k: int, persons: int | None
 ) -> None:
-    case = plain(case, k)
+    case = plain(case if persons is None else of_persons(case, persons), k)
     spec, oracle = load(shared_database, folder, case), case.problem.oracle()
     with searched(shared_database.engine, spec, None) as found:
         evaluator = found.evaluator
