@@ -7,11 +7,13 @@ aggregates per node reaches Python.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.classes import achieved_columns
 from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
+from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.nodes import NodeStatements
 from kanon_sql.privacy import Monotonicity, PrivacyModel
 from kanon_sql.quality import Bounds, Measured, Metric
@@ -22,7 +24,20 @@ from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Evaluator", "is_sound"]
+__all__ = ["Evaluator", "Work", "is_sound"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What answering the questions so far took; the same for every run of a spec on one kind of engine.
+
+    Attributes:
+        frequency_sets: frequency sets rolled up from others, those included that were given up or dropped.
+        base_reads: branches of statements that read the first frequency set ("scans" in LeFevre et al. 2005).
+    """
+
+    frequency_sets: int
+    base_reads: int
 
 
 def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
@@ -41,6 +56,8 @@ class Evaluator:
         metric: the quality metric that the search optimizes.
         prefer: the preference criterion (Samarati 2001, section 3.2).
         max_suppressed: MaxSup, in rows.
+        matrix: the distance matrix that answers what is asked without the metric, if there is one. The
+            requirements are then k-anonymity alone.
     """
 
     def __init__(
@@ -51,6 +68,7 @@ class Evaluator:
         metric: Metric,
         prefer: str,
         max_suppressed: int,
+        matrix: DistanceMatrix | None = None,
     ) -> None:
         self.workspace = workspace
         self.sets = sets
@@ -58,16 +76,22 @@ class Evaluator:
         self.metric = metric
         self.prefer = prefer
         self.max_suppressed = max_suppressed
+        self.matrix = matrix
         self.counts = count_attributes(workspace, sets)
         self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
         self._sound = [
             is_sound(model, by_person=sets.counting != "rows", may_suppress=max_suppressed > 0) for model in models
         ]
         self.statements = NodeStatements(workspace, sets, models, self._sound)
-        self._coverings = Coverings(
-            self._covering((0,) * len(self.heights), sets.base, sets.values),
-            [attribute.labels for attribute in self.counts.attributes],
-        )
+        self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
+        self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
+        self._rolled_up = 0
+
+    @property
+    def work(self) -> Work:
+        """What it took so far."""
+        matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
+        return Work(self._rolled_up, self._first.reads + matrix_reads)
 
     def question(self) -> Question:
         """What a search strategy may know before it asks."""
@@ -100,6 +124,7 @@ class Evaluator:
             return sum(verdict.node)
         if self.prefer == "minimum_relative_distance":
             return rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
+        assert verdict.kept_classes is not None, "preferences are compared between verdicts with a metric"
         return -verdict.kept_classes
 
     def ask(self, batch: Batch) -> list[Verdict]:
@@ -109,14 +134,19 @@ class Evaluator:
     def answers(self, batch: Batch) -> Iterator[Verdict]:
         """The same, statement by statement: who stops in between keeps what was answered."""
         metric = self.metric if batch.metrics else None
+        self._prepare(batch.prepare)
         size = self.workspace.engine.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
-            self._coverings.asked(chunk)
-            self._roll_up()
+            if self.matrix is not None and metric is None:
+                yield from (self._judged(node, rows) for node, rows in self.matrix.suppressed(chunk).items())
+                continue
+            if not batch.prepare:  # else the strategy says which sets there are
+                self._coverings.asked(chunk)
+                self._roll_up_what_pays()
             verdicts = self.verdicts(chunk, metric)
             for verdict in verdicts:
-                self._coverings.answered(verdict.node, verdict.classes)
+                self._coverings.answered(verdict.node, verdict.classes or 0)
             yield from verdicts
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
@@ -145,50 +175,79 @@ class Evaluator:
         return target
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
-        tables = [base, *values.values()]
-        fills = {f"table_{number}": self.workspace.quoted(table) for number, table in enumerate(tables)}
-        statement = self.workspace.compiler.filled("evaluate/size", fills, tables=len(tables))
-        ((rows,),) = self.workspace.query(statement, 1)
-        return Covering(node, base, values, int(rows))
+        return Covering(node, base, values, self.workspace.size([base, *values.values()]))
 
-    def _roll_up(self) -> None:
+    def _prepare(self, nodes: Sequence[Node]) -> None:
+        """Have the frequency sets that a strategy asks for, and those that it asked for before no longer."""
+        for covering in self._coverings.withdraw(nodes):
+            self._drop(covering)
+        for node in nodes:
+            if not self._coverings.has(node):
+                self._coverings.prepare(self._roll_up(self._coverings.best(node), node))
+
+    def _roll_up_what_pays(self) -> None:
         """Build the frequency sets that the questions so far would have paid for."""
         while (proposal := self._coverings.proposal()) is not None:
             below, node = proposal
-            base = self.statements.roll_up(below.base, node, values=False)
-            values = {name: self.statements.roll_up(table, node, values=True) for name, table in below.values.items()}
-            covering = self._covering(node, base, values)
+            covering = self._roll_up(below, node)
             if not self._coverings.add(covering, below):
-                for table in (base, *values.values()):
-                    self.workspace.drop(table)
+                self._drop(covering)
+
+    def _roll_up(self, below: Covering, node: Node) -> Covering:
+        """The frequency sets of a node, built from those of one of its specializations."""
+        self._rolled_up += 1
+        below.reads += 1
+        base = self.statements.roll_up(below.base, node, values=False)
+        values = {name: self.statements.roll_up(table, node, values=True) for name, table in below.values.items()}
+        return self._covering(node, base, values)
+
+    def _drop(self, covering: Covering) -> None:
+        for table in (covering.base, *covering.values.values()):
+            self.workspace.drop(table)
 
     def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
         total, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
-        suppressed += self.sets.null_rows
-        suppressed_monotone = suppressed if all(self._sound) else suppressed_monotone + self.sets.null_rows
-        value = floor = None
-        if metric is not None:
-            names = self.statements.aggregate_names(metric, len(self.statements.carried(node, metric)))
-            measured = Measured(
-                node=node,
-                suppressed=suppressed,
-                classes=total,
-                kept_classes=kept_classes,
-                sized=self.statements.sized(node),
-                keyed=self.sets.keyed(node),
-                values=dict(zip(names, row[4:], strict=False)),
-            )
-            value = metric.value(self.counts, measured)
-            floor = _below(metric.floor(self.counts, measured))
-        return Verdict(
-            node=node,
-            satisfied=suppressed <= self.max_suppressed and suppressed < self.sets.rows,
-            prunable=suppressed_monotone > self.max_suppressed or suppressed_monotone >= self.sets.rows,
-            suppressed=suppressed,
+        judged = replace(
+            self._judged(node, suppressed, None if all(self._sound) else suppressed_monotone),
             classes=total,
             kept_classes=kept_classes,
-            metric=value,
-            floor=floor,
+        )
+        if metric is None:
+            return judged
+        names = self.statements.aggregate_names(metric, len(self.statements.carried(node, metric)))
+        measured = Measured(
+            node=node,
+            suppressed=judged.suppressed,
+            classes=total,
+            kept_classes=kept_classes,
+            sized=self.statements.sized(node),
+            keyed=self.sets.keyed(node),
+            values=dict(zip(names, row[4:], strict=False)),
+        )
+        return replace(
+            judged,
+            metric=metric.value(self.counts, measured),
+            floor=_below(metric.floor(self.counts, measured)),
+        )
+
+    def _judged(self, node: Node, violating: int, violating_monotone: int | None = None) -> Verdict:
+        """The verdict on a node by its rows in violating classes.
+
+        Args:
+            node: it.
+            violating: rows that violate a requirement.
+            violating_monotone: rows that violate one by whose monotonicity pruning is sound; None where all are.
+        """
+        rows, most = self.sets.rows, self.max_suppressed
+        suppressed = violating + self.sets.null_rows
+        lasting = suppressed if violating_monotone is None else violating_monotone + self.sets.null_rows
+        return Verdict(
+            node=node,
+            satisfied=suppressed <= most and suppressed < rows,
+            prunable=lasting > most or lasting >= rows,
+            suppressed=suppressed,
+            classes=None,
+            kept_classes=None,
         )
 
 

@@ -65,12 +65,14 @@ class NodeStatements:
         branches = []
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most and (metric is None or metric.carries is None):
-                branches.append(self._together(group, covering, metric))
+                own = [self._together(group, covering, metric)]
             else:
-                branches += [
+                own = [
                     self.one("evaluate/node", node, covering, metric, {"node": str(number)})
                     for number, node in group.items()
                 ]
+            covering.reads += len(own)
+            branches += own
         return self._workspace.compiler.union(branches)
 
     def one(
@@ -194,10 +196,18 @@ class NodeStatements:
 
     # --- What a node is grouped by ---
 
-    def keys(self, node: Node) -> list[str]:
-        """The packed keys of a node's classes, over any frequency set that covers it."""
+    def keys(self, node: Node, table: str | None = None) -> list[str]:
+        """The packed keys of a node's classes, over any frequency set that covers it.
+
+        Args:
+            node: it.
+            table: the alias to name the columns with, where they need one.
+        """
         quote = self._workspace.compiler.quote
-        return self._sets.packing.keys(self._sets.keyed(node), lambda index: quote(f"c{index}_{node[index]}"))
+        prefix = "" if table is None else f"{quote(table)}."
+        return self._sets.packing.keys(
+            self._sets.keyed(node), lambda index: f"{prefix}{quote(f'c{index}_{node[index]}')}"
+        )
 
     def sized(self, node: Node) -> list[int]:
         """The quasi-identifiers strictly between level 0 and their top."""
@@ -230,7 +240,7 @@ class NodeStatements:
             for index in self._sets.keyed(node)
             for level in range(node[index], heights[index])
         ]
-        groups = self.keys(node)
+        groups = self.keys(node, "below")
         groups += [quote("value_code")] if values else []
         groups += [quote("unit")] if self._sets.counting == "unit" else []
         shape = compiler.shape(

@@ -5,8 +5,9 @@ LeFevre, DeWitt, Ramakrishnan 2005, section 3.1). Building one costs several nod
 so it is built once the nodes asked lately, those about to be answered among them, would save
 more than that: the rent-or-buy rule, which never costs more than about twice the best choice in
 hindsight. How large a set would be is estimated from the classes that answered nodes have: a
-node has as many classes as its frequency set has rows. Only sizes and nodes are known here; the
-evaluator owns the tables.
+node has as many classes as its frequency set has rows. A strategy may also ask for sets itself;
+those are neither weighed nor limited here. Only sizes and nodes are known here; the evaluator
+owns the tables.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ REMEMBERED = 96
 """How many of the latest nodes answered from a set speak for the ones to come."""
 
 MOST = 24
-"""How many frequency sets may exist at a time."""
+"""How many frequency sets may exist at a time, besides those that a strategy asked for."""
 
 
 @dataclass(eq=False)
@@ -44,6 +45,7 @@ class Covering:
         base: the set over the quasi-identifiers alone.
         values: per sensitive attribute, its set.
         rows: rows of all of them together.
+        reads: how many branches of statements have read them.
     """
 
     node: Node
@@ -51,6 +53,7 @@ class Covering:
     values: Mapping[str, Relation]
     rows: int
     asked: deque[Node] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    reads: int = 0
 
 
 class Coverings:
@@ -63,6 +66,7 @@ class Coverings:
 
     def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
         self._all = [first]
+        self._prepared: dict[Node, Covering] = {}
         self._heights = [len(own) - 1 for own in labels]
         self._refused: set[Node] = set()
         self._sizes = Additive([[log(max(1, count)) for count in own] for own in labels], 0.5, 0.0)
@@ -70,7 +74,23 @@ class Coverings:
 
     def best(self, node: Node) -> Covering:
         """The smallest sets that cover a node."""
-        return min((item for item in self._all if generalizes(node, item.node)), key=lambda item: item.rows)
+        covering = (item for item in (*self._all, *self._prepared.values()) if generalizes(node, item.node))
+        return min(covering, key=lambda item: item.rows)
+
+    def has(self, node: Node) -> bool:
+        """Whether there are sets at this very node."""
+        return node in self._prepared or any(item.node == node for item in self._all)
+
+    def prepare(self, covering: Covering) -> None:
+        """Take sets into use that a strategy asked for; they stay until they are withdrawn."""
+        self._prepared[covering.node] = covering
+
+    def withdraw(self, wanted: Sequence[Node]) -> list[Covering]:
+        """The prepared sets at other nodes than these; they are not used any more."""
+        unwanted = [self._prepared[node] for node in self._prepared.keys() - set(wanted)]
+        for covering in unwanted:
+            del self._prepared[covering.node]
+        return unwanted
 
     def asked(self, nodes: Sequence[Node]) -> None:
         """Remember which sets the nodes would be answered from."""

@@ -106,6 +106,12 @@ class Workspace:
         """Run a query and return its rows, at most ``limit``."""
         return self.engine.fetch(self._complete(statement), limit)
 
+    def size(self, tables: Sequence[Relation]) -> int:
+        """How many rows some scratch tables have together."""
+        fills = {f"table_{number}": self.quoted(table) for number, table in enumerate(tables)}
+        ((rows,),) = self.query(self.compiler.filled("scratch/size", fills, tables=len(tables)), 1)
+        return int(rows)
+
     def columns(self, relation: Relation) -> dict[str, Column]:
         """The columns of a table, a scratch table included, by name."""
         form = self.compiler.dialect.relation(relation.parts)

@@ -31,6 +31,7 @@ from kanon_sql.engines.dry import DryEngine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, exact_texts
+from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.pipeline.clean import clean
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.doctor import doctor
@@ -140,6 +141,7 @@ def statements(dialect: str) -> list[Statement]:
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=False)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values=True)
+        DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})

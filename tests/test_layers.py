@@ -28,7 +28,7 @@ LAYERS = [
     ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
-    ["classes", "verify", "rollup"],
+    ["classes", "verify", "rollup", "matrix"],
     ["nodes"],
     ["evaluate", "release"],
     ["publish"],

@@ -61,6 +61,9 @@ class SearchSummary:
         minimal: all k-minimal generalizations; None where the algorithm does not find them all.
         runners_up: the next best nodes that the search evaluated.
         stopped: why the search ended early, in words; None if it did not.
+        frequency_sets: frequency sets rolled up from others during the search.
+        base_reads: branches of its statements that read the first frequency set.
+        matrix: ``outliers``, ``vectors`` and ``rows`` of the distance matrix; None without one.
     """
 
     algorithm: str
@@ -72,6 +75,9 @@ class SearchSummary:
     minimal: tuple[Node, ...] | None
     runners_up: Sequence[Mapping[str, Any]] = ()
     stopped: str | None = None
+    frequency_sets: int = 0
+    base_reads: int = 0
+    matrix: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,9 @@ class Result:
                 "minimal_nodes": None if found is None else len(found),
                 "runners_up": [dict(item) for item in self.search.runners_up],
                 "stopped": self.search.stopped,
+                "frequency_sets": self.search.frequency_sets,
+                "base_reads": self.search.base_reads,
+                "matrix": None if self.search.matrix is None else dict(self.search.matrix),
             }
             if self.lattice is not None:
                 search["lattice"] = [asdict(item) for item in self.lattice]

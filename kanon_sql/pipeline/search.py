@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
-from kanon_sql.evaluate import Evaluator
+from kanon_sql.evaluate import Evaluator, Work
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
 from kanon_sql.lattice import Node
+from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
@@ -38,6 +39,7 @@ class Searched:
         evaluator: None when the source has no row to search.
         search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
+        work: what the search took; None when the source has no row to search.
     """
 
     workspace: Workspace
@@ -48,6 +50,7 @@ class Searched:
     evaluator: Evaluator | None
     search: Search | None
     outcome: Outcome | None
+    work: Work | None
 
     @property
     def node(self) -> Node | None:
@@ -85,7 +88,7 @@ class Searched:
 
     def summary(self) -> SearchSummary:
         """What the search did."""
-        if self.outcome is None or self.evaluator is None:
+        if self.outcome is None or self.evaluator is None or self.work is None:
             return SearchSummary(self.spec.search.algorithm, True, "no row to search", 0, 0, 0, ())
         runners_up: list[dict[str, Any]] = [
             {
@@ -107,6 +110,9 @@ class Searched:
             minimal=self.outcome.minimal,
             runners_up=runners_up,
             stopped=self.outcome.stopped,
+            frequency_sets=self.work.frequency_sets,
+            base_reads=self.work.base_reads,
+            matrix=None if self.evaluator.matrix is None else self.evaluator.matrix.sizes,
         )
 
     def explained(self) -> tuple[Explained, ...]:
@@ -196,13 +202,18 @@ def searched(
                 "t_closeness: reference: release depends on which rows are suppressed, which depends on "
                 "t_closeness; use reference: original, or a suppression limit of 0"
             )
+    if spec.search.variant != "basic" and engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
+            "tables: use the variant basic, or allow scratch tables (temp or schema)"
+        )
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         columns = source_columns(workspace, spec, relation)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
         if sets.rows == sets.null_rows:
-            yield Searched(workspace, spec, columns, models, sets, None, None, None)
+            yield Searched(workspace, spec, columns, models, sets, None, None, None, None)
             return
         evaluator = Evaluator(
             workspace,
@@ -211,6 +222,7 @@ def searched(
             METRICS[spec.search.metric],
             spec.search.prefer,
             spec.suppression.max_rows(sets.rows),
+            _matrix(workspace, sets, models) if spec.search.matrix else None,
         )
         question = evaluator.question()
         if explain and question.lattice.size > MAX_NODES:
@@ -220,7 +232,13 @@ def searched(
             )
         run = search(spec.search.algorithm, question, evaluator.answers, **spec.search.options)
         outcome = _outcome(run, workspace, spec, budget or Budget())
-        yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome)
+        yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
+
+
+def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel]) -> DistanceMatrix:
+    """The distance matrix of a spec that asks for one, hence for k-anonymity alone."""
+    workspace.report("computing the matrix of distance vectors", None)
+    return DistanceMatrix(workspace, sets, max(model.k for model in models if isinstance(model, KAnonymityModel)))
 
 
 def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> Outcome:

@@ -242,6 +242,11 @@ def _search(search: SearchSummary, found: bool) -> Iterable[tuple[str, str]]:
     if search.nodes_inferred is not None:
         nodes += f", {number(search.nodes_inferred)} decided without a query"
     yield "nodes", nodes
+    if search.matrix is not None:
+        sizes = {name: number(size) for name, size in search.matrix.items()}
+        yield "matrix", f"{sizes['outliers']} outliers x {sizes['vectors']} vectors, {sizes['rows']} distances"
+    reads = plural(search.base_reads, "time")
+    yield "frequency sets", f"the first read {reads}, {number(search.frequency_sets)} rolled up from others"
     if search.minimal is not None and found:
         yield "minimal", plural(len(search.minimal), "k-minimal generalization")
 

@@ -31,11 +31,16 @@ class Batch:
         metrics: whether the metric is asked for.
         left: how many nodes that were not asked about yet may still be, those of this batch
             included: never fewer than will be. None where the strategy does not know.
+        prepare: nodes at which the evaluator has a frequency set before it answers, built in
+            this order from the smallest one that covers the node. Each answers all its
+            generalizations. Those of earlier batches that are not listed again are dropped.
+            It changes what an answer costs, never the answer.
     """
 
     nodes: tuple[Node, ...]
     metrics: bool = False
     left: int | None = None
+    prepare: tuple[Node, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,8 @@ class Verdict:
         prunable: the requirements that stay monotone under suppression already fail, so
             every specialization of the node fails too.
         suppressed: rows in violating equivalence classes.
-        classes: equivalence classes before suppression.
-        kept_classes: equivalence classes that are released.
+        classes: equivalence classes before suppression; None where only rows were counted.
+        kept_classes: equivalence classes that are released; None where only rows were counted.
         metric: the quality metric (lower is better); None unless the batch asked.
         floor: no generalization of this node has a metric below it; None unless asked.
         details: the raw aggregates of the metric, for reports.
@@ -60,8 +65,8 @@ class Verdict:
     satisfied: bool
     prunable: bool
     suppressed: int
-    classes: int
-    kept_classes: int
+    classes: int | None
+    kept_classes: int | None
     metric: float | None = None
     floor: float | None = None
     details: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)

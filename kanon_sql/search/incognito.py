@@ -16,11 +16,18 @@ the best node need not be minimal: it is found among all satisfying nodes, best 
 
 When the requirement is not monotone, both properties are used for its monotone part only
 (``Verdict.prunable``), and the nodes that remain are asked about bottom-up.
+
+The variants ask the same questions and differ in which frequency sets answer them:
+
+- ``basic``: whichever there are; the evaluator decides what to roll up;
+- ``super_roots`` (section 3.3.1): per subset, one at the meet of its candidates;
+- ``cube`` (section 3.3.2): the lowest one of every subset, all built before the search, each
+  from the smallest one that has one quasi-identifier more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 from math import inf
@@ -34,22 +41,33 @@ __all__ = ["incognito"]
 
 _PROBES = 8
 
+FAMILIES = 32
+"""So many subsets are searched together with a super-root each: that many frequency sets exist at a time."""
 
-def incognito(question: Question) -> Strategy:
+MOST_SUBSETS = 4096
+"""The most frequency sets of a cube: those of 12 quasi-identifiers."""
+
+
+def incognito(question: Question, *, variant: str = "basic") -> Strategy:
     """All minimal nodes, and the best node by ``question.rank``.
+
+    Args:
+        question: the problem.
+        variant: ``basic``, ``super_roots`` or ``cube``.
 
     Returns:
         A strategy whose outcome has ``minimal``, and ``solutions``: the satisfying nodes
         whose metric was needed to prove the best one.
 
     Raises:
-        SearchTooLarge: more than ``MAX_NODES`` candidates would have to be held.
+        SearchTooLarge: more than ``MAX_NODES`` candidates would have to be held, or more than
+            ``MOST_SUBSETS`` frequency sets of a cube.
     """
     lattice = question.lattice
     asked: dict[Node, Verdict] = {}
     if lattice.size > MAX_NODES:
         yield from _refuse_crowded(question, asked)
-    border = yield from _border(question, asked)
+    border = yield from _border(question, asked, _VARIANTS[variant])
     known = {node: verdict for node, verdict in asked.items() if node in lattice and not verdict.satisfied}
     minimal = border if question.monotone else (yield from _minimal(question, border, known))
     yield from _best_first(question, border, known)
@@ -95,7 +113,60 @@ def _refuse_crowded(question: Question, asked: dict[Node, Verdict]) -> Generator
             raise _too_large(above)
 
 
-def _border(question: Question, asked: dict[Node, Verdict]) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
+_Parts = Iterator[tuple[list[Node], tuple[Node, ...]]]
+"""Candidates to search together, subset by subset, with the frequency sets to have for it."""
+
+
+def _basic(question: Question, candidates: list[Node]) -> _Parts:
+    yield candidates, ()
+
+
+def _super_roots(question: Question, candidates: list[Node]) -> _Parts:
+    """One frequency set per subset with several candidates, at the meet of its roots, which is that of them all."""
+    families: dict[Node, list[Node]] = {}
+    for node in sorted(candidates):
+        families.setdefault(_lowest_of(question, _subset(question, node)), []).append(node)
+    listed = list(families.values())
+    for start in range(0, len(listed), FAMILIES):
+        part = listed[start : start + FAMILIES]
+        meets = tuple(tuple(map(min, *family)) for family in part if len(family) > 1)
+        yield [node for family in part for node in family], meets
+
+
+def _cube(question: Question, candidates: list[Node]) -> _Parts:
+    """The frequency sets of all subsets that are as large as the candidates' or larger, the largest first."""
+    axes = _subset(question, question.lattice.bottom)
+    if 2 ** len(axes) > MOST_SUBSETS:
+        raise SearchTooLarge(
+            f"the cube of {len(axes)} quasi-identifiers has {2 ** len(axes):,} frequency sets (at most "
+            f"{MOST_SUBSETS:,} are built). Choose the variant 'super_roots' or 'basic', or use fewer quasi-identifiers."
+        )
+    size = len(_subset(question, candidates[0]))
+    larger = range(len(axes), size - 1, -1) if size else ()
+    yield candidates, tuple(_lowest_of(question, subset) for count in larger for subset in combinations(axes, count))
+
+
+_VARIANTS: dict[str, Callable[[Question, list[Node]], _Parts]] = {
+    "basic": _basic,
+    "cube": _cube,
+    "super_roots": _super_roots,
+}
+
+
+def _subset(question: Question, node: Node) -> tuple[int, ...]:
+    """The quasi-identifiers that a node does not leave out."""
+    return tuple(axis for axis, level in enumerate(node) if level < question.heights[axis])
+
+
+def _lowest_of(question: Question, subset: tuple[int, ...]) -> Node:
+    """The lowest node over some of the quasi-identifiers (the paper's zero generalization)."""
+    bottom = question.lattice.bottom
+    return tuple(bottom[axis] if axis in subset else height for axis, height in enumerate(question.heights))
+
+
+def _border(
+    question: Question, asked: dict[Node, Verdict], parts: Callable[[Question, list[Node]], _Parts]
+) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
     """The lowest lattice nodes for which the monotone part holds, by the a-priori search."""
     lattice = question.lattice
     border: list[Node] = []
@@ -104,16 +175,18 @@ def _border(question: Question, asked: dict[Node, Verdict]) -> Generator[Batch, 
     survivors: set[Node] = set()
     while candidates:
         total += len(candidates)
-        smaller, survivors = survivors, (yield from _survivors(question, candidates, asked))
+        smaller, survivors = survivors, set()
+        for part, prepare in parts(question, candidates):
+            survivors |= yield from _survivors(question, part, asked, prepare)
         border += _lowest(lattice, smaller, survivors)
         candidates = _candidates(question, survivors, MAX_NODES - total)
     return border + _lowest(lattice, survivors, set())
 
 
 def _survivors(
-    question: Question, candidates: list[Node], asked: dict[Node, Verdict]
+    question: Question, candidates: list[Node], asked: dict[Node, Verdict], prepare: tuple[Node, ...]
 ) -> Generator[Batch, Mapping[Node, Verdict], set[Node]]:
-    """Which candidates hold: breadth-first by height, over all subsets of one size together."""
+    """Which candidates over subsets of one size hold: breadth-first by height, over all their subsets together."""
     members = set(candidates)
     by_height: dict[int, list[Node]] = {}
     for node in candidates:
@@ -121,7 +194,7 @@ def _survivors(
     survivors: set[Node] = set()
     for height in sorted(by_height):
         open_ = [node for node in by_height[height] if node not in survivors]
-        asked.update((yield from ask([node for node in open_ if node not in asked])))
+        asked.update((yield from ask([node for node in open_ if node not in asked], prepare=prepare)))
         survivors.update(node for node in open_ if holds(question, asked[node]))
         for node in by_height[height]:
             if node in survivors:

@@ -27,7 +27,7 @@ floats made in different places. Slack only ever causes a question too many."""
 
 
 def ask(
-    nodes: Sequence[Node], *, metrics: bool = False, left: int | None = None
+    nodes: Sequence[Node], *, metrics: bool = False, left: int | None = None, prepare: tuple[Node, ...] = ()
 ) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
     """Ask about ``nodes`` in batches of at most :data:`BATCH`; returns all verdicts.
 
@@ -35,11 +35,12 @@ def ask(
         nodes: all different.
         metrics: whether to ask for the metric.
         left: how many nodes may still be asked about, these included; see :class:`Batch`.
+        prepare: see :class:`Batch`.
     """
     verdicts: dict[Node, Verdict] = {}
     for start in range(0, len(nodes), BATCH):
         remaining = None if left is None else left - start
-        answer = yield Batch(tuple(nodes[start : start + BATCH]), metrics, remaining)
+        answer = yield Batch(tuple(nodes[start : start + BATCH]), metrics, remaining, prepare)
         verdicts.update(answer)
     return verdicts
 

@@ -33,6 +33,7 @@ __all__ = [
     "items",
     "kind",
     "number",
+    "one_of",
     "plain_number",
     "quote",
     "share",

@@ -11,7 +11,15 @@ from math import floor
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from pydantic import Field, GetJsonSchemaHandler, PrivateAttr, ValidationError, WithJsonSchema, model_serializer
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    PrivateAttr,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    WithJsonSchema,
+    model_serializer,
+)
 from pydantic_core import CoreSchema
 
 from kanon_sql.errors import Problem, SpecError
@@ -141,7 +149,6 @@ _ALGORITHMS = (
     "genetic",
     "annealing",
 )
-_SEEDED = ("genetic", "annealing")
 """The algorithms that draw random numbers."""
 _METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
 _PREFERENCES = (
@@ -150,6 +157,17 @@ _PREFERENCES = (
     "minimum_relative_distance",
     "maximum_distribution",
 )
+
+
+_VARIANTS = ("basic", "super_roots", "cube")
+_TAKEN_BY = {"variant": ("incognito",), "matrix": ("samarati",), "seed": ("genetic", "annealing")}
+"""Options that only some algorithms take."""
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        fail(f"expected true or false, got {kind(value)}")
+    return value
 
 
 class SearchOptions(Part):
@@ -185,27 +203,38 @@ class SearchOptions(Part):
         ],
         checked(choice("preference criterion", _PREFERENCES)),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
-
-    seed: Annotated[
-        int | None, checked(integer("a seed", 0)), WithJsonSchema({"type": ["integer", "null"], "minimum": 0})
-    ] = Field(default=None, description="Of the random numbers of 'genetic' and 'annealing'; 0 when it is not given.")
-
-    @classmethod
-    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """Options that the algorithm does not take."""
-        algorithm = given.get("algorithm", "optimal")
-        if "seed" in given and algorithm in _ALGORITHMS and algorithm not in _SEEDED:
-            yield Fault(("seed",), f"only the algorithms {' and '.join(_SEEDED)} take a seed", True)
+    variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
+        Field(default="basic", description="For incognito: which frequency sets it prepares.")
+    )
+    matrix: Annotated[bool, checked(_flag)] = Field(
+        default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
+    )
+    seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
+        default=0, description="For genetic and annealing: of the random numbers."
+    )
 
     @property
     def options(self) -> dict[str, Any]:
         """What the algorithm takes beyond the question."""
-        return {"seed": self.seed or 0} if self.algorithm in _SEEDED else {}
+        taken = {"variant": self.variant, "seed": self.seed}
+        return {name: value for name, value in taken.items() if self.algorithm in _TAKEN_BY[name]}
 
-    @model_serializer
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data with all defaults that apply to the algorithm."""
-        return {"algorithm": self.algorithm, "metric": self.metric, "prefer": self.prefer, **self.options}
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """An option is for the algorithms that take it."""
+        algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
+        if algorithm in _ALGORITHMS:
+            for option, algorithms in _TAKEN_BY.items():
+                if option in given and algorithm not in algorithms:
+                    yield Fault(
+                        (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
+                    )
+
+    @model_serializer(mode="wrap")
+    def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only what the algorithm takes, so that what is written can be read back."""
+        written: dict[str, Any] = handler(self)
+        return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
 
 
 # --- The spec ------------------------------------------------------------------------------
@@ -357,6 +386,11 @@ class Spec(Part):
             source = source.table if isinstance(source, Source) else source.get("table")
         if _folded(given.get("release")) == _folded(source) is not None:
             yield Fault(("release",), "the release has the source's name and would replace it")
+        if value is not None and value.search.matrix:
+            others = [item.name for item in value.privacy if item.name != "k_anonymity"]
+            if others:
+                why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
+                yield Fault(("search", "matrix"), why, True)
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
 
@@ -386,7 +420,7 @@ class Spec(Part):
             "keep": list(self.keep),
             "privacy": [requirement.to_dict() for requirement in self.privacy],
             "suppression": self.suppression.model_dump(),
-            "search": self.search.to_dict(),
+            "search": self.search.model_dump(),
             "nulls": self.nulls,
         }
 

@@ -50,7 +50,7 @@ SELECT 1 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_si
 UNION ALL
 SELECT 1 AS attribute, 1 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "c1_1" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "c1_1") AS labels JOIN (SELECT DISTINCT "c1" * 1 AS code, "s1" AS "label_size" FROM "kanon_run_lookup1") AS sizes ON labels.code = sizes.code;
 
--- evaluate/size
+-- scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") AS row_count;
 
 -- evaluate/node
@@ -257,7 +257,7 @@ CREATE TEMPORARY TABLE "kanon_run_frequency" AS SELECT "lookup0"."c0" AS "c0_0",
 -- frequency/marginals
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "c0_0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "c0_0") AS labels JOIN (SELECT DISTINCT "c0" * 1 AS code, "s0" AS "label_size" FROM "kanon_run_lookup0") AS sizes ON labels.code = sizes.code;
 
--- evaluate/size
+-- scratch/size
 SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kanon_run_values0") AS row_count;
 
 -- evaluate/node
@@ -398,10 +398,30 @@ UNION ALL
 SELECT 2 AS attribute, 0 AS level, COUNT(*) AS labels, SUM(label_rows * label_size) AS covered, MAX(label_size) AS largest, SUM(CAST(label_rows AS REAL) * LN(label_rows)) AS row_log FROM (SELECT "c2_0" AS code, SUM(row_count) AS label_rows FROM "kanon_run_frequency" GROUP BY "c2_0") AS labels JOIN (SELECT DISTINCT "c0" * 1 AS code, "s0" AS "label_size" FROM "kanon_run_lookup2") AS sizes ON labels.code = sizes.code;
 
 -- evaluate/rollup
-CREATE TEMPORARY TABLE "kanon_run_rollup0" AS SELECT MIN("c0_1") AS "c0_1", MIN("c1_1") AS "c1_1", MIN("c1_2") AS "c1_2", MIN("c1_3") AS "c1_3", MIN("c1_4") AS "c1_4", MIN("c2_0") AS "c2_0", SUM(person_count) AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_frequency" GROUP BY "c0_1", "c1_1", "c2_0";
+CREATE TEMPORARY TABLE "kanon_run_rollup0" AS SELECT MIN(below."c0_1") AS "c0_1", MIN(below."c1_1") AS "c1_1", MIN(below."c1_2") AS "c1_2", MIN(below."c1_3") AS "c1_3", MIN(below."c1_4") AS "c1_4", MIN(below."c2_0") AS "c2_0", SUM(person_count) AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_frequency" AS below GROUP BY "below"."c0_1", "below"."c1_1", "below"."c2_0";
 
 -- evaluate/rollup
-CREATE TEMPORARY TABLE "kanon_run_rollup1" AS SELECT MIN("c0_1") AS "c0_1", MIN("c1_1") AS "c1_1", MIN("c1_2") AS "c1_2", MIN("c1_3") AS "c1_3", MIN("c1_4") AS "c1_4", MIN("c2_0") AS "c2_0", value_code, MIN(reference_share) AS reference_share, SUM(person_count) AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_values0" GROUP BY "c0_1", "c1_1", "c2_0", "value_code";
+CREATE TEMPORARY TABLE "kanon_run_rollup1" AS SELECT MIN(below."c0_1") AS "c0_1", MIN(below."c1_1") AS "c1_1", MIN(below."c1_2") AS "c1_2", MIN(below."c1_3") AS "c1_3", MIN(below."c1_4") AS "c1_4", MIN(below."c2_0") AS "c2_0", value_code, MIN(reference_share) AS reference_share, SUM(person_count) AS person_count, CAST(SUM(row_count) AS INTEGER) AS row_count FROM "kanon_run_values0" AS below GROUP BY "below"."c0_1", "below"."c1_1", "below"."c2_0", "value_code";
+
+-- matrix/size
+SELECT COUNT(*) AS vectors, SUM(CASE WHEN "person_count" < 3 THEN 1 ELSE 0 END) AS outliers FROM "kanon_run_frequency";
+
+-- matrix/outliers
+CREATE TEMPORARY TABLE "kanon_run_outliers" AS SELECT ROW_NUMBER() OVER (ORDER BY row_count NULLS LAST) AS outlier, "c0_0", "c0_1", "c1_0", "c1_1", "c1_2", "c1_3", "c1_4", "c2_0", row_count FROM "kanon_run_frequency" WHERE "person_count" < 3;
+
+-- matrix/distances
+CREATE TEMPORARY TABLE "kanon_run_matrix" AS SELECT outlier, "d0", "d1", "d2", MIN(outlier_rows) AS outlier_rows, CAST(SUM(vector_size) AS INTEGER) AS distance_size FROM (SELECT outliers.outlier AS outlier, outliers.row_count AS outlier_rows, CASE WHEN outliers."c0_0" = vectors."c0_0" THEN 0 WHEN outliers."c0_1" = vectors."c0_1" THEN 1 ELSE 2 END AS "d0", CASE WHEN outliers."c1_0" = vectors."c1_0" THEN 0 WHEN outliers."c1_1" = vectors."c1_1" THEN 1 WHEN outliers."c1_2" = vectors."c1_2" THEN 2 WHEN outliers."c1_3" = vectors."c1_3" THEN 3 WHEN outliers."c1_4" = vectors."c1_4" THEN 4 ELSE 5 END AS "d1", CASE WHEN outliers."c2_0" = vectors."c2_0" THEN 0 ELSE 1 END AS "d2", vectors."person_count" AS vector_size FROM "kanon_run_outliers" AS outliers CROSS JOIN "kanon_run_frequency" AS vectors) AS pairs GROUP BY outlier, "d0", "d1", "d2";
+
+-- scratch/drop
+DROP TABLE IF EXISTS "kanon_run_outliers";
+
+-- scratch/size
+SELECT (SELECT COUNT(*) FROM "kanon_run_matrix") AS row_count;
+
+-- matrix/node
+SELECT 0 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 0 AND "d1" <= 1 AND "d2" <= 0 GROUP BY outlier) AS classes
+UNION ALL
+SELECT 1 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 1 AND "d1" <= 0 AND "d2" <= 1 GROUP BY outlier) AS classes;
 
 -- manifest/find
 SELECT COUNT(*) AS published FROM "clinic"."kanon_sql_manifest" WHERE release_name = 'visits_release';
@@ -420,6 +440,9 @@ SELECT COUNT(*) AS persons, SUM(CASE WHEN "distinct_values0" > 1 THEN 1 ELSE 0 E
 
 -- check/form_counts
 SELECT checked.sex AS form, COUNT(*) AS row_count FROM "clinic"."visits" AS checked WHERE NOT checked.sex IS NULL GROUP BY checked.sex ORDER BY form NULLS LAST;
+
+-- scratch/drop
+DROP TABLE IF EXISTS "kanon_run_matrix";
 
 -- scratch/drop
 DROP TABLE IF EXISTS "kanon_run_rollup1";
