@@ -146,6 +146,4 @@ MaxStatements = Annotated[
         help="End the search after so many statements, at the best generalization found so far.",
     ),
 ]
-AllMinimal = Annotated[
-    bool, typer.Option("--all-minimal", help="List all k-minimal generalizations, not only their number.")
-]
+AllMinimal = Annotated[bool, typer.Option("--all-minimal", help="Find and list all k-minimal generalizations.")]

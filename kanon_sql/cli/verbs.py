@@ -212,6 +212,7 @@ def plan(
             report=run.report,
             budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
+            all_minimal=all_minimal,
         )
         _print_result(run, result, output, all_minimal=all_minimal)
         if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
@@ -279,7 +280,7 @@ def anonymize(
         engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
         run.keep_below(max_bytes, spec, "anonymize")
         budget = Budget(max_seconds, max_statements)
-        result = run_anonymize(engine, spec, timeout=timeout, report=run.report, budget=budget)
+        result = run_anonymize(engine, spec, timeout=timeout, report=run.report, budget=budget, all_minimal=all_minimal)
         _print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:
             _write_manifest(path, result.manifest)

@@ -31,6 +31,7 @@ def anonymize(
     timeout: float | None = None,
     report: Reporter | None = None,
     budget: Budget | None = None,
+    all_minimal: bool = False,
 ) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
@@ -40,6 +41,7 @@ def anonymize(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.
+        all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
 
     Returns:
         Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
@@ -59,7 +61,7 @@ def anonymize(
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
             refuse_foreign_release(workspace, spec)
-        with searched(engine, spec, report, budget) as found:
+        with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
             node, evaluator = found.node, found.evaluator
             if node is None or evaluator is None:
                 return _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))

@@ -24,6 +24,7 @@ def plan(
     report: Reporter | None = None,
     budget: Budget | None = None,
     explain: bool = False,
+    all_minimal: bool = False,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
 
@@ -34,6 +35,7 @@ def plan(
         report: called with each stage in plain words.
         budget: when to end the search early, at the best node found so far.
         explain: also say of every node of the lattice how it was decided.
+        all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up.
@@ -43,7 +45,7 @@ def plan(
     """
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with searched(engine, spec, report, budget, explain=explain) as found:
+        with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal) as found:
             examination = chosen(found)
             message = found.failure() if examination is None else _message(found)
             metrics = measured(found)

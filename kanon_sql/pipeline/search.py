@@ -179,7 +179,13 @@ def source_of(engine: Engine, spec: Spec) -> str:
 
 @contextmanager
 def searched(
-    engine: Engine, spec: Spec, report: Reporter | None, budget: Budget | None = None, *, explain: bool = False
+    engine: Engine,
+    spec: Spec,
+    report: Reporter | None,
+    budget: Budget | None = None,
+    *,
+    explain: bool = False,
+    all_minimal: bool = False,
 ) -> Iterator[Searched]:
     """Build the frequency sets, run the search, and keep the workspace open for what follows.
 
@@ -189,6 +195,7 @@ def searched(
         report: called with each stage in plain words.
         budget: when to end the search early.
         explain: :meth:`Searched.explained` will be asked for: refuse what it cannot list before searching.
+        all_minimal: the algorithm ``optimal`` also determines all k-minimal generalizations.
 
     Raises:
         UnsupportedError: the spec combines options that cannot hold together.
@@ -230,7 +237,10 @@ def searched(
                 f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
                 "levels (min / max per quasi-identifier), or do without --explain."
             )
-        run = search(spec.search.algorithm, question, evaluator.answers, **spec.search.options)
+        options = spec.search.options
+        if all_minimal and spec.search.algorithm == "optimal":
+            options = {**options, "minimal": True}
+        run = search(spec.search.algorithm, question, evaluator.answers, **options)
         outcome = _outcome(run, workspace, spec, budget or Budget())
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
 
