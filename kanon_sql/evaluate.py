@@ -21,7 +21,7 @@ from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Evaluator", "is_sound"]
+__all__ = ["Evaluator", "is_sound", "rounded"]
 
 
 def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
@@ -82,8 +82,8 @@ class Evaluator:
             bound=self.bound,
             staged=self.metric.staged,
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
-            rank=lambda verdict: (_rounded(verdict.metric), self.preference(verdict), verdict.node),
-            prefer=lambda verdict: (self.preference(verdict), _rounded(verdict.metric), verdict.node),
+            rank=lambda verdict: (rounded(verdict.metric), self.preference(verdict), verdict.node),
+            prefer=lambda verdict: (self.preference(verdict), rounded(verdict.metric), verdict.node),
             labels=[attribute.labels for attribute in self.counts.attributes],
         )
 
@@ -98,7 +98,7 @@ class Evaluator:
         if self.prefer == "minimum_absolute_distance":
             return sum(verdict.node)
         if self.prefer == "minimum_relative_distance":
-            return _rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
+            return rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
         return -verdict.kept_classes
 
     def ask(self, batch: Batch) -> list[Verdict]:
@@ -183,7 +183,7 @@ class Evaluator:
         )
 
 
-def _rounded(value: float | None) -> float:
+def rounded(value: float | None) -> float:
     """Twelve significant digits: engines may sum in another order, ties must stay ties."""
     assert value is not None
     return float(f"{value:.12g}")

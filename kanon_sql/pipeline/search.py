@@ -5,18 +5,34 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
-from kanon_sql.errors import SearchTooLarge, UnsupportedError
-from kanon_sql.evaluate import Evaluator
+from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
+from kanon_sql.evaluate import Evaluator, rounded
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
+from kanon_sql.intervals import with_intervals
 from kanon_sql.lattice import Node
+from kanon_sql.ordering import order_domains
+from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
 from kanon_sql.quality import METRICS
-from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, Verdict, explain, search
+from kanon_sql.search import (
+    MAX_NODES,
+    Batch,
+    Explained,
+    Outcome,
+    Progress,
+    Search,
+    Span,
+    Stopped,
+    Verdict,
+    explain,
+    k_optimize,
+    search,
+)
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -78,10 +94,11 @@ class Searched:
         workspace: still open; its scratch tables exist.
         columns: the source's columns by name.
         models: the requirements.
-        sets: the frequency sets.
-        evaluator: None when the source has no row to search.
+        sets: the frequency sets; over the chosen intervals, if the algorithm chose some.
+        evaluator: of these sets; None when the source has no row to search.
         search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
+        cuts: per quasi-identifier, where its ordered domain is cut; None for algorithms that choose levels.
     """
 
     workspace: Workspace
@@ -92,6 +109,7 @@ class Searched:
     evaluator: Evaluator | None
     search: Search | None
     outcome: Outcome | None
+    cuts: Mapping[str, Sequence[int]] | None = None
 
     @property
     def node(self) -> Node | None:
@@ -145,7 +163,7 @@ class Searched:
             algorithm=self.outcome.algorithm,
             proven=self.outcome.proven,
             criterion=_named(self.outcome.criterion, self.spec),
-            nodes_total=self.evaluator.question().lattice.size,
+            nodes_total=None if self.spec.search.of_intervals else self.evaluator.question().lattice.size,
             nodes_evaluated=self.outcome.evaluated,
             nodes_inferred=self.outcome.inferred,
             minimal=self.outcome.minimal,
@@ -243,6 +261,8 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget
                 "t_closeness: reference: release depends on which rows are suppressed, which depends on "
                 "t_closeness; use reference: original, or a suppression limit of 0"
             )
+    if spec.search.of_intervals:
+        refuse_what_cuts_break(spec, models)
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         columns = source_columns(workspace, spec, relation)
@@ -259,18 +279,61 @@ def searched(engine: Engine, spec: Spec, report: Reporter | None, budget: Budget
             spec.search.prefer,
             spec.suppression.max_rows(sets.rows),
         )
-        stage = f"searching the lattice ({spec.search.algorithm})"
-        workspace.report(stage, 0)
+        what = "partitions" if spec.search.of_intervals else "the lattice"
+        stage = f"searching {what} ({spec.search.algorithm})"
         budget = budget or Budget()
+
+        def finished(run: Search) -> Outcome:
+            workspace.report(stage, 0)
+            started = time.monotonic()
+
+            def progress(found: Progress) -> None:
+                said = _in_words(found, spec.search.metric, time.monotonic() - started)
+                workspace.report(stage + said, found.evaluated)
+
+            return run.run(budget.stop(engine), progress)
+
+        if spec.search.of_intervals:
+            yield _of_intervals(
+                Searched(workspace, spec, columns, models, sets, evaluator, None, None), budget, finished
+            )
+            return
         options = spec.search.options
         run = search(spec.search.algorithm, evaluator.question(), budget.guarded(evaluator.ask), **options)
-        started = time.monotonic()
+        yield Searched(workspace, spec, columns, models, sets, evaluator, run, finished(run))
 
-        def progress(found: Progress) -> None:
-            workspace.report(stage + _in_words(found, spec.search.metric, time.monotonic() - started), found.evaluated)
 
-        outcome = run.run(budget.stop(engine), progress)
-        yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome)
+def _of_intervals(given: Searched, budget: Budget, finished: Callable[[Search], Outcome]) -> Searched:
+    """Search the partitions of the ordered domains; what was chosen becomes the intervals of a hierarchy."""
+    workspace, spec, sets, evaluator = given.workspace, given.spec, given.sets, given.evaluator
+    assert evaluator is not None
+    ordered = order_domains(workspace, spec, given.columns, sets, most=spec.search.cuts)
+    partitions = Partitions(evaluator, ordered)
+    question = partitions.question()
+    run = Search("k_optimize", question, k_optimize(question, partitions.cuts), budget.guarded(partitions.ask))
+    outcome = finished(run)
+    if ordered.limited:
+        outcome = replace(outcome, criterion=f"{outcome.criterion}, at most {spec.search.cuts} candidate cuts each")
+    if outcome.best is None:
+        return replace(given, search=run, outcome=outcome)
+    places = partitions.places(Span(*outcome.best.node).head)
+    sets, node = with_intervals(workspace, sets, ordered, places)
+    evaluator = Evaluator(
+        workspace, sets, given.models, evaluator.metric, spec.search.prefer, spec.suppression.max_rows(sets.rows)
+    )
+    (best,) = evaluator.verdicts([node], evaluator.metric)
+    if _measured(best) != _measured(outcome.best):
+        raise VerificationError(
+            "the chosen intervals are not what the search measured; please report this with the engine's version"
+        )
+    cuts = dict(zip(spec.quasi_identifiers, places, strict=True))
+    return replace(
+        given, sets=sets, evaluator=evaluator, search=run, cuts=cuts, outcome=replace(outcome, best=best, solutions=())
+    )
+
+
+def _measured(verdict: Verdict) -> tuple[bool, int, int, int, float]:
+    return (verdict.satisfied, verdict.suppressed, verdict.classes, verdict.kept_classes, rounded(verdict.metric))
 
 
 def _in_words(found: Progress, metric: str, seconds: float) -> str:

@@ -132,6 +132,18 @@ class Metric(ABC):
         """
         return {}
 
+    def least_aggregates(self, k: int, carried: Sequence[str]) -> dict[str, Sql] | None:
+        """What :meth:`aggregates` cannot go below however the classes are merged; None where nothing is known.
+
+        Aggregates over the finest classes of the rows that are not suppressed for sure: the names
+        that :meth:`value` needs -> SQL.
+
+        Args:
+            k: a released class has at least so many rows.
+            carried: as in :meth:`aggregates`.
+        """
+        return None
+
     @abstractmethod
     def value(self, counts: Counts, measured: Measured) -> float:
         """The metric of a node with its suppression."""

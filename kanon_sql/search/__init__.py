@@ -10,6 +10,7 @@ from kanon_sql.search.driver import Progress, Search, Stopped
 from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.explain import Explained, explain
 from kanon_sql.search.incognito import incognito
+from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.samarati import samarati
 
@@ -17,15 +18,18 @@ __all__ = [
     "MAX_NODES",
     "STRATEGIES",
     "Batch",
+    "Cuts",
     "Explained",
     "Outcome",
     "Progress",
     "Question",
     "Search",
+    "Span",
     "Stopped",
     "Strategy",
     "Verdict",
     "explain",
+    "k_optimize",
     "search",
 ]
 
@@ -35,7 +39,10 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "optimal": optimal,
     "samarati": samarati,
 }
-"""Every algorithm by the name a spec uses: question, options -> strategy."""
+"""Every algorithm over the lattice by the name a spec uses: question, options -> strategy.
+
+``k_optimize`` is none of them: its nodes are not those of the lattice.
+"""
 
 
 def search(algorithm: str, question: Question, ask: Callable[[Batch], Sequence[Verdict]], **options: Any) -> Search:

@@ -129,8 +129,10 @@ class Suppression(Part):
         return floor(Fraction(Decimal(str(self.limit))) * rows)
 
 
-_ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive")
+_ALGORITHMS = ("optimal", "samarati", "incognito", "exhaustive", "k_optimize")
 _METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
+_BOUNDED = ("loss", "discernibility")
+"""The metrics that k_optimize has lower bounds for."""
 _PREFERENCES = (
     "minimum_suppression",
     "minimum_absolute_distance",
@@ -140,12 +142,21 @@ _PREFERENCES = (
 
 
 class SearchOptions(Part):
-    """How to search the generalization lattice, and what makes one node better than another."""
+    """How to search the generalization lattice, and what makes one node better than another.
+
+    Attributes:
+        algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
+            the ordered domains into intervals.
+        metric: what to optimize; k_optimize knows loss and discernibility.
+        prefer: what decides between equals; not for k_optimize.
+        cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
+            quantiles of the rows; None for between any two values.
+    """
 
     expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
 
     algorithm: Annotated[
-        Literal["optimal", "samarati", "incognito", "exhaustive"],
+        Literal["optimal", "samarati", "incognito", "exhaustive", "k_optimize"],
         checked(choice("search algorithm", _ALGORITHMS)),
     ] = Field(default="optimal", description="The search algorithm.")
     metric: Annotated[
@@ -161,6 +172,33 @@ class SearchOptions(Part):
         ],
         checked(choice("preference criterion", _PREFERENCES)),
     ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
+
+    cuts: Annotated[
+        int | None,
+        checked(integer("a number of cuts", 1)),
+        WithJsonSchema({"type": ["integer", "null"], "minimum": 1}),
+    ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """What only k_optimize takes, and what it does not."""
+        if given.get("algorithm") != "k_optimize":
+            if "cuts" in given:
+                yield Fault(("cuts",), "only the algorithm k_optimize cuts domains", True)
+            return
+        if given.get("metric") in set(_METRICS) - set(_BOUNDED):
+            yield Fault(
+                ("metric",),
+                f"k_optimize needs a metric that more cuts cannot make worse but by suppression, which is known of "
+                f"{' and '.join(_BOUNDED)} only",
+            )
+        if "prefer" in given and given["prefer"] != cls.model_fields["prefer"].default:
+            yield Fault(("prefer",), "k_optimize chooses by the metric alone", True)
+
+    @property
+    def of_intervals(self) -> bool:
+        """Whether the algorithm chooses intervals of the values, not levels of the hierarchies."""
+        return self.algorithm == "k_optimize"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -319,6 +357,12 @@ class Spec(Part):
             yield Fault(("release",), "the release has the source's name and would replace it")
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
+        if value is not None and value.search.of_intervals:
+            for name, column in value.quasi_identifiers.items():
+                for key in ("minimum_level", "maximum_level"):
+                    if getattr(column, key) != QuasiIdentifier.model_fields[key].default:
+                        message = f"{value.search.algorithm} chooses intervals of the values, not levels"
+                        yield Fault(("quasi_identifiers", name, key), message, True)
 
     # --- Where it stands ---
 
