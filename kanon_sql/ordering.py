@@ -65,10 +65,10 @@ class Domain:
         return [(start, end, self._size(start, end)) for start, end in pairwise(bounds)]
 
     def _size(self, start: int, end: int) -> int:
-        if start == 0 and end == len(self.first) and (self.open or self.null or self.order is None):
-            return self.lookup.domain_rows
         if self.null and start == len(self.first) - 1:
             return 1
+        if start == 0 and end == len(self.first) and (self.open or self.null or self.order is None):
+            return self.lookup.domain_rows
         return self.last[end - 1] - self.first[start] + 1
 
     def level(self, places: Places) -> int:

@@ -9,8 +9,8 @@ every other row costs at least what it costs in the finest partition: the span's
 The set-enumeration tree is walked by deciding one cut at a time: the spans with and without it. As
 in the paper, cuts are tried first: one that no better partition can have leaves the span, and one
 that splits no class of the head costs nothing and joins the head. So does (beyond the paper) one
-without which no partition is better. The walk dives while each cut brings a better partition, and
-then goes on where the floor is lowest.
+without which no partition is better. The walk goes on where the floor is lowest; the partitions that
+it is measured by come from climbing: adding the best cut again and again, from the heads it meets.
 
 Proven for requirements that merging classes cannot break (``Question.monotone``), under the metrics
 that give a floor. Metrics count as equal within a relative difference of 1e-12.
@@ -32,6 +32,9 @@ __all__ = ["Cuts", "Span", "k_optimize"]
 
 _SAME = 1e-12
 """Relative difference below which two metrics count as equal."""
+
+_CLIMB = 10
+"""So many spans are looked at between two climbs."""
 
 _AGAIN = 0.25
 """Try the cuts of a span again if so large a share of them was just decided; else divide it in two."""
@@ -94,12 +97,16 @@ def k_optimize(question: Question, cuts: Cuts) -> Strategy:
         proven if ``MAX_NODES`` questions were not enough.
     """
     tree = _Tree(question, cuts)
-    yield from tree.grow(Span(0, cuts.every))
+    yield from tree.plant()
+    expanded = 0
     while (verdict := tree.next()) is not None:
         if tree.asked >= MAX_NODES:
             reason = f"it asked about {tree.asked:,} spans of partitions, the most it keeps in memory"
             return replace(tree.outcome(proven=False), stopped=reason)
+        if expanded % _CLIMB == 0:
+            yield from tree.climb(Span(*verdict.node))
         yield from tree.expand(verdict)
+        expanded += 1
     return tree.outcome(proven=True)
 
 
@@ -111,7 +118,6 @@ class _Tree:
         self._cuts = cuts
         self._heap: list[tuple[float, int, int, Verdict]] = []
         self._serial = count()
-        self._dive: Verdict | None = None
         self._best: Verdict | None = None
         self.asked = 0
 
@@ -125,68 +131,89 @@ class _Tree:
             solutions=() if self._best is None else (self._best,),
         )
 
+    def plant(self) -> Generator[Batch, Mapping[Node, Verdict], None]:
+        """The span of all partitions, and good partitions to begin with: one attribute is cut first, then all."""
+        root = Span(0, self._cuts.every)
+        yield from self._keep([root])
+        if self._best is None:
+            return
+        for group in self._cuts.groups:
+            head = yield from self.climb(root, group)
+            yield from self.climb(Span(head, root.finest))
+
     def next(self) -> Verdict | None:
-        """The span to look at next: where the last cut brought the best, else that of the lowest floor."""
-        if self._dive is not None:
-            verdict, self._dive = self._dive, None
-            return verdict
+        """The span with the lowest floor, of those that may improve; it leaves the tree."""
         while self._heap:
             verdict = heappop(self._heap)[3]
             if self._may_improve(verdict):
                 return verdict
         return None
 
-    def grow(self, *spans: Span) -> Generator[Batch, Mapping[Node, Verdict], list[Verdict]]:
-        """Ask about spans and keep those that may hold a better partition."""
-        verdicts = yield from self._ask(list(spans))
-        for span in spans:
-            self._keep(verdicts[span])
-        return [verdicts[span] for span in spans]
+    def climb(self, span: Span, among: int | None = None) -> Generator[Batch, Mapping[Node, Verdict], int]:
+        """Add cuts to a span's head while the metric falls; returns the head that this ends at.
+
+        Args:
+            span: where to begin.
+            among: the cuts that may be added; None for all of the span.
+        """
+        head, metric = span.head, float("inf")
+        while True:
+            tried = {
+                cut: Span(self._cuts.closed(head | cut), span.finest)
+                for cut in self._cuts.undecided(Span(head, span.finest))
+                if among is None or cut & among
+            }
+            verdicts = yield from self._ask(list(tried.values()))
+            metrics = {cut: metric_of(verdicts[of]) for cut, of in tried.items() if verdicts[of].satisfied}
+            falling = sorted((found, cut) for cut, found in metrics.items() if found < metric)
+            if not falling:
+                return head
+            # At once the best cut of every interval, if that is better still than the best of all.
+            several: dict[tuple[int, int], int] = {}
+            for _, cut in falling:
+                several.setdefault(self._interval(head, cut), cut)
+            together = Span(self._cuts.closed(head | sum(several.values())), span.finest)
+            found = (yield from self._ask([together]))[together]
+            metric, cut = falling[0]
+            head = tried[cut].head
+            if found.satisfied and metric_of(found) < metric:
+                metric, head = metric_of(found), together.head
+
+    def _interval(self, head: int, cut: int) -> tuple[int, int]:
+        """The interval of the head that a cut divides: its attribute, and the cuts below it."""
+        index = next(index for index, group in enumerate(self._cuts.groups) if cut & group)
+        return index, (head & self._cuts.groups[index] & (cut - 1)).bit_count()
 
     def expand(self, verdict: Verdict) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """Decide the cuts of a span that can be decided, and one that cannot."""
-        cuts, best = self._cuts, self._best
+        """Decide the cuts of a span that can be decided, and divide it by one that cannot."""
+        cuts = self._cuts
         head, finest = Span(*verdict.node)
         undecided = list(cuts.undecided(Span(head, finest)))
         added = {cut: Span(cuts.closed(head | cut), finest) for cut in undecided}
         with_cut = yield from self._ask(list(added.values()))
-        dives = self._best is not best
         for cut in undecided:
             found = with_cut[added[cut]]
             if not self._may_improve(found):
                 finest &= ~cut
             elif (found.suppressed, found.kept_classes) == (verdict.suppressed, verdict.kept_classes):
                 head |= added[cut].head
-        floors: dict[int, float] = {}
-        if not dives:
-            removed = {cut: Span(head, finest & ~cut) for cut in cuts.undecided(Span(head, finest))}
-            without_cut = yield from self._ask(list(removed.values()))
-            for cut, span in removed.items():
-                if self._may_improve(without_cut[span]):
-                    floors[cut] = _floor_of(without_cut[span])
-                else:
-                    head = cuts.closed(head | cut)
-        left = [cut for cut in cuts.undecided(Span(head, finest)) if cut in added]
-        if not left or (not dives and len(left) <= (1 - _AGAIN) * len(undecided)):
-            yield from self.grow(Span(head, finest))
+        removed = {cut: Span(head, finest & ~cut) for cut in cuts.undecided(Span(head, finest))}
+        without_cut = yield from self._ask(list(removed.values()))
+        for cut, span in removed.items():
+            if not self._may_improve(without_cut[span]):
+                head = cuts.closed(head | cut)
+        left = [cut for cut in cuts.undecided(Span(head, finest)) if cut in added and cut in removed]
+        if len(left) <= (1 - _AGAIN) * len(undecided):
+            yield from self._keep([Span(head, finest)])
             return
 
         def promise(cut: int) -> tuple[float, float, int]:
-            """In a dive the lowest metric; else the cut whose two spans have the highest floors."""
-            found = with_cut[added[cut]]
-            if dives:
-                return (-metric_of(found) if found.satisfied else -float("inf"), 0.0, -cut)
-            floors_of = (_floor_of(found), floors[cut])
-            return min(floors_of), max(floors_of), -cut
+            """Both spans of the cut should have high floors."""
+            floors = (_floor_of(with_cut[added[cut]]), _floor_of(without_cut[removed[cut]]))
+            return min(floors), max(floors), -cut
 
         cut = max(left, key=promise)
-        spans = [Span(cuts.closed(head | cut), finest), Span(head, finest & ~cut)]
-        verdicts = yield from self._ask(spans)
-        if dives and self._may_improve(verdicts[spans[0]]):
-            self._dive = verdicts[spans[0]]
-        else:
-            self._keep(verdicts[spans[0]])
-        self._keep(verdicts[spans[1]])
+        yield from self._keep([Span(cuts.closed(head | cut), finest), Span(head, finest & ~cut)])
 
     def _ask(self, spans: list[Span]) -> Generator[Batch, Mapping[Node, Verdict], dict[Node, Verdict]]:
         verdicts = yield from ask(spans, metrics=True)
@@ -196,11 +223,14 @@ class _Tree:
                 self._best = verdict
         return verdicts
 
-    def _keep(self, verdict: Verdict) -> None:
-        head, finest = Span(*verdict.node)
-        if head != finest and self._may_improve(verdict):
-            left = (finest & ~head).bit_count()
-            heappush(self._heap, (_floor_of(verdict), left, next(self._serial), verdict))
+    def _keep(self, spans: list[Span]) -> Generator[Batch, Mapping[Node, Verdict], None]:
+        """Ask about spans, and remember those that may hold a better partition."""
+        verdicts = yield from self._ask(spans)
+        for span in spans:
+            left = span.finest & ~span.head
+            if left and self._may_improve(verdicts[span]):
+                item = (_floor_of(verdicts[span]), left.bit_count(), next(self._serial), verdicts[span])
+                heappush(self._heap, item)
 
     def _may_improve(self, verdict: Verdict) -> bool:
         """Whether the span may hold a better partition than the best one."""
