@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from kanon_sql.classes import Frames, classes, conditions
 from kanon_sql.errors import UnsupportedError
@@ -26,13 +26,13 @@ from kanon_sql.sql.text import Sql, identifier, slot, sql_list
 
 __all__ = ["Partitions", "refuse_what_cuts_break"]
 
-_NOWHERE = 2**31 - 1
-"""Above every number of an interval."""
+_NULL = 2**30
+"""The number of NULL's interval where it is apart: above all others, whatever they are."""
 
-_MOVES = (
-    "node", "adds", "add_low", "add_at", "add_high", "add_null", "add_below", "add_above",
-    "drops", "drop_low", "drop_at", "drop_high", "drop_size",
-)  # fmt: skip
+_MAP = ("atom", "interval_number", "head_digit", "finest_digit")
+_MAP_SIZES = ("head_size", "finest_size")
+_MOVES = ("node", "changes", "adds", "cut_at")
+_MOVES_SIZES = ("cut_low", "cut_high", "size_below", "size_above")
 
 
 def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
@@ -58,10 +58,12 @@ class _Change:
     Attributes:
         attribute: the quasi-identifier's position.
         place: where its domain is cut.
+        adds: the span's head has the cut; else its finest partition lacks it.
     """
 
     attribute: int
     place: int
+    adds: bool
 
 
 class Partitions:
@@ -111,45 +113,57 @@ class Partitions:
         return found
 
     def ask(self, batch: Batch) -> list[Verdict]:
-        """The verdicts of a batch: one statement, if its spans differ by a cut each."""
+        """The verdicts of a batch: one statement, if no span differs by more than a cut from the others."""
         spans = [Span(*node) for node in batch.nodes]
         head, finest = spans[0]
         for span in spans:
             head &= span.head
             finest |= span.finest
-        added = [self._added(span.head & ~head) for span in spans]
-        dropped = [self._changes(finest & ~span.finest) for span in spans]
-        if max(map(len, added)) <= 1 and max(map(len, dropped)) <= 1:
-            return self._together(spans, Span(head, finest), added, dropped)
+        changes = [self._changes(span, Span(head, finest)) for span in spans]
+        if max(map(len, changes)) <= 1:
+            return self._together(spans, Span(head, finest), changes)
         return [verdict for span in spans for verdict in self.ask(Batch((span,), metrics=True))]
 
-    def _added(self, cuts: int) -> list[_Change]:
-        """The changes that add cuts; one that sets NULL apart comes with any other by itself."""
-        for group, null in zip(self.cuts.groups, self.cuts.nulls, strict=True):
-            if cuts & group & ~null:
-                cuts &= ~null
-        return self._changes(cuts)
+    def _changes(self, span: Span, common: Span) -> list[_Change]:
+        """The cuts that a span has more in its head, or less in its finest partition.
 
-    def _changes(self, cuts: int) -> list[_Change]:
-        return [_Change(attribute, place) for attribute, places in enumerate(self.places(cuts)) for place in places]
+        A cut that sets NULL apart comes with any other by itself.
+        """
+        added = span.head & ~common.head
+        for group, null in zip(self.cuts.groups, self.cuts.nulls, strict=True):
+            if added & group & ~null:
+                added &= ~null
+        return [
+            _Change(attribute, place, adds)
+            for adds, cuts in ((True, added), (False, common.finest & ~span.finest))
+            for attribute, places in enumerate(self.places(cuts))
+            for place in places
+        ]
 
     # --- The statement ---
 
-    def _together(
-        self, spans: Sequence[Span], common: Span, added: Sequence[list[_Change]], dropped: Sequence[list[_Change]]
-    ) -> list[Verdict]:
+    @property
+    def _sized(self) -> list[int]:
+        """The quasi-identifiers whose intervals' sizes the metric asks for."""
+        return self._ordered.cut if self._evaluator.metric.carries == "sizes" else []
+
+    @property
+    def _smallest(self) -> int:
+        """Rows that every released class has at least; a person has a row at least."""
+        return max((model.k for model in self._evaluator.models if isinstance(model, KAnonymityModel)), default=1)
+
+    def _together(self, spans: Sequence[Span], common: Span, changes: Sequence[list[_Change]]) -> list[Verdict]:
         compiler, metric = self._workspace.compiler, self._evaluator.metric
         numbers = compiler.dialect.numbers
         heads, finests = self.places(common.head), self.places(common.finest)
+        columns = [*_MAP, *(_MAP_SIZES if self._sized else ())]
         fills = {
-            f"map_{position}": numbers(f"map{index}", _MAP, self._map(index, heads[index], finests[index]))
+            f"map_{position}": numbers(f"map{index}", columns, self._map(index, heads[index], finests[index]))
             for position, index in enumerate(self._ordered.cut)
         }
-        rows = [
-            [node, *self._addition(heads, finests, more), *self._removal(finests, less)]
-            for node, (more, less) in enumerate(zip(added, dropped, strict=True))
-        ]
-        fills["spans"] = numbers("spans", [*_MOVES, *(f"drop{word}" for word in self._words)], rows)
+        columns = [*_MOVES, *(_MOVES_SIZES if self._sized else ())]
+        rows = [[node, *self._move(heads, finests, own)] for node, own in enumerate(changes)]
+        fills["spans"] = numbers("spans", columns, rows)
         fills["base"] = self._workspace.quoted(self._ordered.base)
         for position, table in enumerate(self._ordered.values.values()):
             fills[f"values_{position}"] = self._workspace.quoted(table)
@@ -165,113 +179,100 @@ class Partitions:
             for number, (start, end, size) in enumerate(domain.intervals(head))
             for atom in range(start, end)
         }
-        return [
-            [atom, number, inside[atom][0] * stride, number * stride, inside[atom][1], size]
-            for number, (start, end, size) in enumerate(domain.intervals(finest))
-            for atom in range(start, end)
-        ]
+        rows = []
+        for number, (start, end, size) in enumerate(domain.intervals(finest)):
+            apart = domain.null and start == len(domain.first) - 1
+            for atom in range(start, end):
+                head_number, head_size = inside[atom]
+                row = [atom, _NULL if apart else number, head_number * stride, number * stride]
+                rows.append([*row, head_size, size] if self._sized else row)
+        return rows
 
-    def _addition(self, heads: Sequence[Places], finests: Sequence[Places], changes: list[_Change]) -> list[int]:
-        """Which interval of the head is cut where, in numbers of finest intervals, and the sizes it leaves."""
+    def _move(self, heads: Sequence[Places], finests: Sequence[Places], changes: list[_Change]) -> list[int]:
+        """Which interval is cut where, or which two become one, by numbers of the finest, and the sizes they get."""
         if not changes:
-            return [-1, *[_NOWHERE] * 4, 0, 0]
+            return [-1, 1, _NULL, *([_NULL, _NULL, 0, 0] if self._sized else [])]
         (change,) = changes
         domain, finest = self._ordered.domains[change.attribute], finests[change.attribute]
-        cut = _with(heads[change.attribute], change.place)
-        null = len(domain.first) - 1 if domain.null else None
-        if null is not None:
-            cut = _with(cut, null)
-        sizes = {start: (end, size) for start, end, size in domain.intervals(cut)}
-        end, above = sizes[change.place]
-        low, below = next((start, size) for start, (stop, size) in sizes.items() if stop == change.place)
-        places = [_number(finest, low), _number(finest, change.place), _number(finest, end - 1) + 1]
-        return [change.attribute, *places, _NOWHERE if null is None else _number(finest, null), below, above]
-
-    def _removal(self, finests: Sequence[Places], changes: list[_Change]) -> list[int]:
-        """Which intervals of the finest partition become one, and its size; at last the digit by word."""
-        if not changes:
-            return [-1, *[_NOWHERE] * 3, 0, *[0] * len(self._words)]
-        (change,) = changes
-        domain, finest = self._ordered.domains[change.attribute], finests[change.attribute]
-        left = [place for place in finest if place != change.place]
-        low, high, size = next(item for item in domain.intervals(left) if item[0] < change.place < item[1])
-        digit = self._packing.places[change.attribute + 1]
-        places = [_number(finest, low), _number(finest, change.place), _number(finest, high - 1) + 1]
-        return [change.attribute, *places, size, *(digit.stride * (digit.word == word) for word in self._words)]
-
-    @property
-    def _words(self) -> range:
-        return range(self._packing.places[-1].word + 1)
+        null = {len(domain.first) - 1} if domain.null else set()
+        low = high = below = above = 0
+        if change.adds:
+            for start, end, size in domain.intervals(sorted({*heads[change.attribute], change.place, *null})):
+                if end == change.place:
+                    low, below = start, size
+                if start == change.place:
+                    high, above = end, size
+        else:
+            for start, end, size in domain.intervals(sorted({*finest} - {change.place})):
+                if start < change.place < end:
+                    low, high, below, above = start, end, size, size
+        move = [change.attribute, int(change.adds), _number(finest, change.place)]
+        top = _NULL if high - 1 in null else _number(finest, high - 1)
+        return [*move, _number(finest, low), top + 1, below, above] if self._sized else move
 
     def _context(self) -> dict[str, Any]:
         evaluator, metric = self._evaluator, self._evaluator.metric
-        sized = [domain.lookup.index for domain in self._ordered.domains] if metric.carries == "sizes" else []
-        cut = self._ordered.cut
+        cut, sized, places = self._ordered.cut, self._sized, self._packing.places
+        words = range(places[-1].word + 1)
+        costs = metric.least_costs(self._smallest, [f"z{position}" for position, _ in enumerate(sized)])
 
         def moved(vectors: str, *, values: bool) -> Sql:
-            placed = [[index for index in cut if self._packing.places[index + 1].word == word] for word in self._words]
             return render(
                 "partition/moved",
                 vectors=slot(vectors),
                 maps=[slot(f"map_{position}") for position, _ in enumerate(cut)],
                 spans=slot("spans"),
-                moves=[*_MOVES, *(f"drop{word}" for word in self._words)],
+                moves=[*_MOVES, *(_MOVES_SIZES if sized else ())],
                 attributes=cut,
-                sized=[index for index in sized if index in cut],
-                words=list(self._words),
-                placed=placed,
+                sized=sized,
+                words=list(words),
+                strides=[
+                    [(index, places[index + 1].stride) for index in cut if places[index + 1].word == word]
+                    for word in words
+                ],
+                null=_NULL,
                 values=values,
+                costs=list(costs.values()),
+                sums_rows=metric.carries is None,
                 counting=evaluator.sets.counting,
             )
 
-        carried = [identifier(f"head_size{index}") for index in sized if index in cut]
         frames = Frames(
             base=moved("base", values=False),
             values={
                 name: moved(f"values_{position}", values=True) for position, name in enumerate(self._ordered.values)
             },
             counting=evaluator.sets.counting,
-            keys=[identifier("node"), *(identifier(f"head{word}") for word in self._words)],
-            carried=carried,
+            keys=[identifier("node"), *(identifier(f"head{word}") for word in words)],
+            carried=[identifier(f"head_size{index}") for index in sized],
+            summed=[identifier(f"least{position}") for position, _ in enumerate(costs)],
         )
         kept = sql_list([Sql(f"({item})") for item in conditions(evaluator.models)], " AND ")
-        aggregates = metric.aggregates(kept, frames.carried_names)
-        least = metric.least_aggregates(self._smallest, frames.carried_names)
-        assert least is not None  # the spec refuses such metrics
         return {
             "classes": classes(frames, evaluator.models),
             "kept": kept,
-            "aggregates": list(aggregates.items()),
-            "refined": list(least.items()),
-            "words": list(self._words),
-            "sized": [index for index in sized if index in cut],
-            "moved": frames.base,
+            "aggregates": list(metric.aggregates(kept, frames.carried_names).items()),
+            "summed": frames.summed_names,
         }
-
-    @property
-    def _smallest(self) -> int:
-        """Rows that every released class has at least; a person has a row at least."""
-        return max((model.k for model in self._evaluator.models if isinstance(model, KAnonymityModel)), default=1)
 
     def _verdict(self, span: Span, row: Sequence[Any]) -> Verdict:
         evaluator, metric = self._evaluator, self._evaluator.metric
-        sets, carried = evaluator.sets, self._ordered.cut if metric.carries == "sizes" else []
-        names = [f"z{position}" for position, _ in enumerate(carried)]
+        sets, sized = evaluator.sets, self._sized
+        names = [f"z{position}" for position, _ in enumerate(sized)]
         aggregates = list(metric.aggregates(Sql("1 = 1"), names))
-        least = list(metric.least_aggregates(self._smallest, names) or ())
+        costs = list(metric.least_costs(self._smallest, names))
         total, kept_classes, suppressed = (int(value or 0) for value in row[:3])
         suppressed += sets.null_rows
 
-        def value(kind: Literal["head", "finest"]) -> float:
-            numbers = row[3 : 3 + len(aggregates)] if kind == "head" else row[3 + len(aggregates) :]
+        def value(names: Sequence[str], numbers: Sequence[Any]) -> float:
             measured = Measured(
                 node=(0,) * len(sets.lookups),
                 suppressed=suppressed,
                 classes=total,
                 kept_classes=kept_classes,
-                sized=carried,
-                keyed=carried,
-                values=dict(zip(aggregates if kind == "head" else least, numbers, strict=True)),
+                sized=sized,
+                keyed=sized,
+                values=dict(zip(names, numbers, strict=True)),
             )
             return metric.value(evaluator.counts, measured)
 
@@ -283,16 +284,9 @@ class Partitions:
             suppressed=suppressed,
             classes=total,
             kept_classes=kept_classes,
-            metric=value("head"),
-            floor=value("finest"),
+            metric=value(aggregates, row[3 : 3 + len(aggregates)]),
+            floor=value(costs, row[3 + len(aggregates) :]),
         )
-
-
-_MAP = ("atom", "interval_number", "head_digit", "finest_digit", "head_size", "finest_size")
-
-
-def _with(places: Places, place: int) -> list[int]:
-    return sorted({*places, place})
 
 
 def _number(places: Places, atom: int) -> int:

@@ -132,17 +132,18 @@ class Metric(ABC):
         """
         return {}
 
-    def least_aggregates(self, k: int, carried: Sequence[str]) -> dict[str, Sql] | None:
-        """What :meth:`aggregates` cannot go below however the classes are merged; None where nothing is known.
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """What a vector's rows add at least to the aggregates, however classes are merged, unless suppressed.
 
-        Aggregates over the finest classes of the rows that are not suppressed for sure: the names
-        that :meth:`value` needs -> SQL.
+        The names that :meth:`value` needs -> SQL over ``row_count`` and, in the finest partition
+        possible, ``finest_rows`` (of the vector's class) and what is carried along. Empty where
+        nothing is known.
 
         Args:
             k: a released class has at least so many rows.
             carried: as in :meth:`aggregates`.
         """
-        return None
+        return {}
 
     @abstractmethod
     def value(self, counts: Counts, measured: Measured) -> float:
