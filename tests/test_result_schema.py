@@ -67,7 +67,7 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
     assert validated(check(engine, spec, "visits"))["rows"]["source"] == 300
 
 
-@pytest.mark.parametrize("algorithm", STRATEGIES)
+@pytest.mark.parametrize("algorithm", [*STRATEGIES, "k_optimize"])
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | None) -> None:
     validated(
@@ -100,7 +100,7 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
     assert set(schema["properties"]["metrics"]["properties"]) == set(METRICS) == set(text.METRICS)
     search = schema["properties"]["search"]["anyOf"][1]["properties"]
-    assert set(search["algorithm"]["enum"]) == set(STRATEGIES)
+    assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize"}
 
 
 def test_it_refuses_what_is_not_a_result(engine: Engine) -> None:
