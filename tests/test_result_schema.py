@@ -67,12 +67,19 @@ def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:
     assert validated(check(engine, spec, "visits"))["rows"]["source"] == 300
 
 
-@pytest.mark.parametrize("algorithm", [*STRATEGIES, "k_optimize"])
+@pytest.mark.parametrize("algorithm", STRATEGIES)
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | None) -> None:
     validated(
         plan(engine, Spec.from_dict({**SPEC, "unit": unit, "search": {"algorithm": algorithm}})), all_minimal=True
     )
+
+
+def test_intervals_follow_it(engine: Engine) -> None:
+    spec = Spec.from_dict({**SPEC, "privacy": SPEC["privacy"][:2], "search": {"algorithm": "k_optimize", "cuts": 4}})
+    data = validated(anonymize(engine, spec))
+    assert data["cuts"].keys() == data["node"].keys()
+    assert data["search"]["nodes_total"] is None
 
 
 @pytest.mark.parametrize(
