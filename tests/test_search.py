@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import combinations, product
@@ -310,6 +310,41 @@ def test_incognito_never_asks_what_is_decided(seed: int) -> None:
                 implied = generalizes(node, earlier.node) if earlier.satisfied else generalizes(earlier.node, node)
                 assert not implied
             seen.append(problem.truth[node])
+
+
+@given(seed=st.integers(0, 2**32), tiny=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_optimal_finds_all_minimal_nodes_on_request(seed: int, tiny: bool) -> None:
+    problem = make_problem(seed, monotone=True)
+    evaluator = Evaluator(problem.question, problem.truth.__getitem__)
+    with tiny_rounds() if tiny else nullcontext():
+        outcome = search.search("optimal", problem.question, evaluator, minimal=True).run()
+    assert is_right("optimal", outcome, problem)
+    assert outcome.minimal == tuple(sorted(problem.expected_minimal()))
+    assert outcome.inferred == problem.question.lattice.size - outcome.evaluated
+
+
+def test_minimal_nodes_of_what_is_not_monotone_are_left_to_incognito() -> None:
+    problem = make_problem(1, monotone=False)
+    evaluator = Evaluator(problem.question, problem.truth.__getitem__)
+    outcome = search.search("optimal", problem.question, evaluator, minimal=True).run()
+    assert outcome.minimal is None
+    assert is_right("optimal", outcome, problem)
+
+
+def test_a_border_of_a_larger_lattice_is_found_with_few_questions() -> None:
+    """Every minimal node and every maximal violating one must be asked about; hardly more are."""
+    problem = wide_problem(monotone=True)
+    nodes = list(problem.question.lattice)
+    satisfied = {node for node in nodes if problem.truth[node].satisfied}
+    successors = problem.question.lattice.successors
+    needed = len(problem.expected_minimal())
+    needed += sum(node not in satisfied and satisfied.issuperset(successors(node)) for node in nodes)
+    outcome = search.search(
+        "optimal", problem.question, Evaluator(problem.question, problem.truth.__getitem__), minimal=True
+    ).run()
+    assert set(outcome.minimal or ()) == problem.expected_minimal()
+    assert needed <= outcome.evaluated < 1.5 * needed
 
 
 # --- larger lattices ----------------------------------------------------------------------
