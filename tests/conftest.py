@@ -22,8 +22,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark as slow what of the engines' matrix does not run every time."""
     for item in items:
         if item.nodeid.startswith("tests/test_conformance.py::TestEngines"):
-            from test_conformance import is_core
+            from test_conformance import is_core, is_left_out
 
+            if is_left_out(item):
+                item.add_marker(pytest.mark.skip("other cases run its statements on this engine"))
             if not is_core(item):
                 item.add_marker(pytest.mark.slow)
 

@@ -270,8 +270,8 @@ def test_ctrl_c_during_the_search_shows_the_best_so_far(
     assert result.stderr == ""
     if not options:
         assert result.stdout.startswith("PASS  a release of")
-        assert "optimality  not proven optimal: the best that was found\n" in result.stdout
-        assert "stopped     the search was interrupted\n" in result.stdout
+        assert re.search(r"optimality +not proven optimal: the best that was found\n", result.stdout)
+        assert re.search(r"stopped +the search was interrupted\n", result.stdout)
         return
     data = validated(result)
     assert (data["search"]["proven"], data["search"]["stopped"]) == (False, "the search was interrupted")
