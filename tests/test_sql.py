@@ -212,7 +212,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
         few = {
             "sensitive": [],
-            "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}, "s": tree},
+            "quasi_identifiers": {"n": {"table": "h"}, "s": tree},
             "privacy": [{"k_anonymity": 5}],
         }
         for options in (
