@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +45,10 @@ def limit_seconds(database: Path, repeat: int) -> dict[str, float]:
     return {"group_by": statistics.median(group_by), "copy": statistics.median(copy)}
 
 
-def process(verb: str, spec: Path, database: Path) -> tuple[float, dict[str, Any]]:
+def process(verb: str, spec: Path, database: Path, flags: Sequence[str]) -> tuple[float, dict[str, Any]]:
     """One whole process of the command line, and its JSON."""
     command = [sys.executable, "-m", "kanon_sql", verb, str(spec), "-d", str(database)]
-    command += ["--format", "json", "--quiet", "--threads", str(THREADS)]
+    command += ["--format", "json", "--quiet", "--threads", str(THREADS), *flags]
     if verb == "anonymize":
         command.append("--no-manifest-file")
     started = time.perf_counter()
@@ -59,7 +59,7 @@ def process(verb: str, spec: Path, database: Path) -> tuple[float, dict[str, Any
     return seconds, json.loads(done.stdout)
 
 
-def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: int) -> dict[str, Any]:
+def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: int, *flags: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         database = directory / "bench.duckdb"
@@ -67,7 +67,7 @@ def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: i
         spec = write_spec(directory, adult, algorithm)
         seconds, result = [], {}
         for _ in range(repeat):
-            took, result = process(verb, spec, database)
+            took, result = process(verb, spec, database, flags)
             seconds.append(took)
         limit = limit_seconds(database, repeat)
     median = statistics.median(seconds)
@@ -91,10 +91,12 @@ def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: i
 
 CASES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "adult-optimal": lambda adult, repeat: run_case("plan", "optimal", None, adult, repeat),
+    "adult-minimal": lambda adult, repeat: run_case("plan", "optimal", None, adult, repeat, "--all-minimal"),
     "adult-incognito": lambda adult, repeat: run_case("plan", "incognito", None, adult, repeat),
     "adult-samarati": lambda adult, repeat: run_case("plan", "samarati", None, adult, repeat),
     "adult-release": lambda adult, repeat: run_case("anonymize", "optimal", None, adult, repeat),
     "million-release": lambda adult, repeat: run_case("anonymize", "optimal", 1_000_000, adult, repeat),
+    "ten-million-release": lambda adult, repeat: run_case("anonymize", "optimal", 10_000_000, adult, repeat),
 }
 
 
@@ -117,10 +119,10 @@ def main() -> None:
         parser.error(f"there is no adult.csv in {adult}; give its directory with --adult")
     figures = {}
     columns = ["seconds", "limit_seconds", "ratio", "nodes_evaluated", "statements", "source_scans", "rows_fetched"]
-    print(f"{'case':<18}" + "".join(f"{name:>17}" for name in columns))
+    print(f"{'case':<20}" + "".join(f"{name:>17}" for name in columns))
     for name in options.cases or CASES:
         figures[name] = CASES[name](adult, options.repeat)
-        print(f"{name:<18}" + "".join(f"{figures[name][column]:>17}" for column in columns), flush=True)
+        print(f"{name:<20}" + "".join(f"{figures[name][column]:>17}" for column in columns), flush=True)
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "cases": figures}, indent=2) + "\n")
 
