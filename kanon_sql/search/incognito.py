@@ -89,7 +89,7 @@ def _too_large(count: int) -> SearchTooLarge:
     return SearchTooLarge(
         f"incognito would have to hold at least {count:,} candidate nodes (at most {MAX_NODES:,}): too few "
         "combinations of the quasi-identifiers can be ruled out early. Limit the levels (min / max per "
-        "quasi-identifier) or use fewer quasi-identifiers."
+        "quasi-identifier), use fewer quasi-identifiers, or choose the heuristic 'greedy'."
     )
 
 

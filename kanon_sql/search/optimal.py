@@ -63,7 +63,7 @@ def optimal(question: Question, *, minimal: bool = False) -> Strategy:
         raise SearchTooLarge(
             f"this lattice has {lattice.size:,} nodes (at most {MAX_NODES:,} for the algorithm 'optimal'). "
             "Limit the levels (min / max per quasi-identifier), use fewer quasi-identifiers, or choose "
-            "the algorithm 'incognito', which can rule out combinations early."
+            "the algorithm 'incognito', which can rule out combinations early, or 'greedy', a heuristic."
         )
     minimal = minimal and question.monotone
     region = _Region(question)
