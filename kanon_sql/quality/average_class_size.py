@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import ClassVar
 
 from kanon_sql.quality.base import Counts, Measured, Metric
@@ -30,7 +31,8 @@ class AverageClassSize(Metric):
 
     def whole(self, counts: Counts, combined: float) -> float:
         """No more classes than rows, and than combinations of the labels that occur."""
-        most = min(counts.rows, 1.0 / combined + (1 if counts.null_rows else 0))
+        combinations = 1.0 / combined if combined else inf  # the product of dozens of tiny shares may be 0
+        most = min(counts.rows, combinations + (1 if counts.null_rows else 0))
         return counts.rows / most if most else 0.0
 
     def floor(self, counts: Counts, measured: Measured) -> float:
