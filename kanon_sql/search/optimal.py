@@ -242,13 +242,17 @@ class _Region:
                 gain = (grown & uncovered & ~box).bit_count()
                 worth = gain / max(_LEAST_RISK, abs(change))
                 if gain and (best is None or worth > best[0]):
-                    best = (worth, axis, grown, change)
+                    best = (worth, axis, grown)
             if best is None:
                 return number, box
-            _, axis, grown, change = best
+            _, axis, grown = best
             steps[axis] += 1 if up else -1
+            # The forecast's own sum: one in another order may round to the other side of the line,
+            # and the node would be asked about for both reasons.
+            expected = self._forecast.expected(steps)
+            if (expected > 0) != up:
+                return number, box
             number += boxes.strides[axis] if up else -boxes.strides[axis]
-            expected += change
             box |= grown
 
     # --- What the answers say ---
