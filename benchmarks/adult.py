@@ -34,9 +34,13 @@ def specification(adult: Path, algorithm: str) -> dict[str, Any]:
     }
 
 
-def write_spec(directory: Path, adult: Path, algorithm: str) -> Path:
+def write_spec(directory: Path, adult: Path, algorithm: str, file: Path | None = None) -> Path:
+    """The spec of a search in the table ``adult``, or in a file of rows."""
+    spec = specification(adult, algorithm)
+    if file is not None:
+        spec["source"] = {"file": str(file)}
     path = directory / f"{algorithm}.yml"
-    path.write_text(json.dumps(specification(adult, algorithm)))  # JSON is YAML
+    path.write_text(json.dumps(spec))  # JSON is YAML
     return path
 
 
@@ -61,6 +65,17 @@ def load(database: Path, adult: Path, rows: int | None) -> None:
             JOIN base AS a ON a.i = drawn.x JOIN base AS b ON b.i = drawn.y"""
         )
     con.close()
+
+
+def load_parquet(path: Path, adult: Path, rows: int) -> None:
+    """``rows`` rows resampled from the extract in a Parquet file."""
+    database = path.with_suffix(".duckdb")
+    load(database, adult, rows)
+    con = duckdb.connect(str(database), read_only=True)
+    con.execute(f"SET threads = {THREADS}")
+    con.execute(f"COPY (FROM adult) TO '{path}' (FORMAT parquet)")
+    con.close()
+    database.unlink()
 
 
 def write_csv(path: Path, adult: Path, rows: int | None) -> None:

@@ -7,13 +7,15 @@
 Inputs are made by resampling the Adult extract (``--adult DIR``, by default ``../shared/data/adult``
 beside the checkout, or the directory in KANON_SHARED) with a fixed linear congruential
 generator, so they are the same everywhere. Every case runs ``--repeat`` times (5) and prints medians
-and ratios of the same run; ``--json FILE`` also writes them, with versions, cores and memory.
+and ratios of the same run: to the limit, and how many times faster than ARX, whose seconds (load, search and output,
+measured once with 2 cores) stand in ``ARX``. ``--json FILE`` also writes them, with versions, cores and memory.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -24,21 +26,25 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, machine, write_spec
+from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, load_parquet, machine, write_spec
+
+ARX = {"adult-release": 2.4, "million-release": 44.3, "ten-million-release": 123.0}
 
 
-def limit_seconds(database: Path, repeat: int) -> dict[str, float]:
+def limit_seconds(database: Path, source: str, memory: str | None, repeat: int) -> dict[str, float]:
     """The two passes that no engine can do without."""
     columns = ", ".join(f'"{name}"' for name in QUASI_IDENTIFIERS)
     group_by, copy = [], []
     for _ in range(repeat):
         con = duckdb.connect(str(database))
         con.execute(f"SET threads = {THREADS}")
+        if memory is not None:
+            con.execute(f"SET memory_limit = '{memory}'")
         started = time.perf_counter()
-        con.execute(f"CREATE TEMP TABLE g AS SELECT {columns}, count(*) AS n FROM adult GROUP BY {columns}")
+        con.execute(f"CREATE TEMP TABLE g AS SELECT {columns}, count(*) AS n FROM {source} GROUP BY {columns}")
         group_by.append(time.perf_counter() - started)
         started = time.perf_counter()
-        con.execute("CREATE TABLE limit_copy AS SELECT * FROM adult")
+        con.execute(f"CREATE TABLE limit_copy AS SELECT * FROM {source}")
         copy.append(time.perf_counter() - started)
         con.execute("DROP TABLE limit_copy")
         con.close()
@@ -59,17 +65,48 @@ def process(verb: str, spec: Path, database: Path, flags: Sequence[str]) -> tupl
     return seconds, json.loads(done.stdout)
 
 
-def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: int, *flags: str) -> dict[str, Any]:
+def run_case(
+    verb: str,
+    algorithm: str,
+    rows: int | None,
+    adult: Path,
+    repeat: int,
+    *flags: str,
+    parquet: bool = False,
+    memory: str | None = None,
+) -> dict[str, Any]:
+    """Time one case, and its limit.
+
+    Args:
+        verb: ``plan`` or ``anonymize``.
+        algorithm: of the search.
+        rows: how many rows to resample; None for the extract itself.
+        adult: the directory of the extract.
+        repeat: how many times.
+        flags: more of the command line.
+        parquet: read the rows from a Parquet file instead of a table.
+        memory: the memory limit of the runs and of the limit.
+    """
+    if memory is not None:
+        flags = (*flags, "--memory-limit", memory)
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         database = directory / "bench.duckdb"
-        load(database, adult, rows)
-        spec = write_spec(directory, adult, algorithm)
+        source = "adult"
+        if parquet:
+            assert rows is not None
+            file = directory / "adult.parquet"
+            load_parquet(file, adult, rows)
+            source = f"read_parquet('{file}')"
+            spec = write_spec(directory, adult, algorithm, file)
+        else:
+            load(database, adult, rows)
+            spec = write_spec(directory, adult, algorithm)
         seconds, result = [], {}
         for _ in range(repeat):
             took, result = process(verb, spec, database, flags)
             seconds.append(took)
-        limit = limit_seconds(database, repeat)
+        limit = limit_seconds(database, source, memory, repeat)
     median = statistics.median(seconds)
     bound = limit["group_by"] + limit["copy"]
     return {
@@ -86,6 +123,7 @@ def run_case(verb: str, algorithm: str, rows: int | None, adult: Path, repeat: i
         "rows_fetched": result["cost"]["rows_fetched"],
         "loss": result["metrics"]["loss"],
         "proven": result["search"]["proven"],
+        "peak_gib": round(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20, 1),
     }
 
 
@@ -97,6 +135,9 @@ CASES: dict[str, Callable[[Path, int], dict[str, Any]]] = {
     "adult-release": lambda adult, repeat: run_case("anonymize", "optimal", None, adult, repeat),
     "million-release": lambda adult, repeat: run_case("anonymize", "optimal", 1_000_000, adult, repeat),
     "ten-million-release": lambda adult, repeat: run_case("anonymize", "optimal", 10_000_000, adult, repeat),
+    "hundred-million-parquet": lambda adult, repeat: run_case(
+        "anonymize", "optimal", 100_000_000, adult, repeat, parquet=True, memory="8GB"
+    ),
 }
 
 
@@ -118,11 +159,12 @@ def main() -> None:
     if not (adult / "adult.csv").is_file():
         parser.error(f"there is no adult.csv in {adult}; give its directory with --adult")
     figures = {}
-    columns = ["seconds", "limit_seconds", "ratio", "nodes_evaluated", "statements", "source_scans", "rows_fetched"]
-    print(f"{'case':<20}" + "".join(f"{name:>17}" for name in columns))
+    columns = ["seconds", "limit_seconds", "ratio", "faster_than_arx", "nodes_evaluated", "statements", "rows_fetched"]
+    print(f"{'case':<24}" + "".join(f"{name:>17}" for name in columns))
     for name in options.cases or CASES:
         figures[name] = CASES[name](adult, options.repeat)
-        print(f"{name:<20}" + "".join(f"{figures[name][column]:>17}" for column in columns), flush=True)
+        figures[name]["faster_than_arx"] = round(ARX[name] / figures[name]["seconds"], 1) if name in ARX else "-"
+        print(f"{name:<24}" + "".join(f"{figures[name][column]:>17}" for column in columns), flush=True)
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "cases": figures}, indent=2) + "\n")
 
