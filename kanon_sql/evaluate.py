@@ -11,15 +11,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.classes import achieved_columns
+from kanon_sql.engines.base import Column
 from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.nodes import NodeStatements
 from kanon_sql.privacy import Monotonicity, PrivacyModel
 from kanon_sql.quality import Bounds, Measured, Metric
+from kanon_sql.repeat import holds_all
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.search.tags import metric_of, rounded
+from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
@@ -163,6 +166,14 @@ class Evaluator:
         )
         (row,) = self.workspace.query(statement, 1)
         return read_examination(row, self.models)
+
+    def releasable(self, spec: Spec, columns: Mapping[str, Column], node: Node) -> Relation | None:
+        """A frequency set that covers a node and holds all that is released, if there is one."""
+        if not holds_all(self.workspace, spec, columns, self.sets):
+            return None
+        covering = self._coverings.best(node)
+        attribute = next(iter((*spec.sensitive, *spec.keep)), None)
+        return covering.base if attribute is None else covering.values[attribute]
 
     def suppressed_classes(self, node: Node) -> Relation:
         """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses."""

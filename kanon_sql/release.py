@@ -1,6 +1,6 @@
 """Write the release under a scratch name and verify what was written.
 
-    write     one pass over the source into a scratch table, rows in random order
+    write     one pass over the source into a scratch table, rows in random order; or none, see :mod:`repeat`
     verify    an independent GROUP BY over the written table; a failure drops it
 
 Publishing it is :mod:`kanon_sql.publish`.
@@ -19,6 +19,7 @@ from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.frequency import FrequencySets, exact_value
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
+from kanon_sql.repeat import write_repeated
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
@@ -43,6 +44,7 @@ class Choice:
         node: the chosen levels.
         suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
         suppressed_rows: the number of suppressed rows, those for NULL included.
+        vectors: a frequency set that holds all that is released, if there is one.
     """
 
     spec: Spec
@@ -52,6 +54,7 @@ class Choice:
     node: Node
     suppressed: Relation | None
     suppressed_rows: int
+    vectors: Relation | None
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -129,33 +132,16 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
     outputs = _outputs(spec, columns, node)
     mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
-    workspace.report("writing the release: one pass over the source", None)
     first = workspace.table("staged") if staged else target
-    workspace.execute(
-        "release/write",
-        target=first,
-        temporary=staged,
-        source=source_relation(),
-        outputs=outputs,
-        extras=extras,
-        masked=masks,
-        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
-        suppressed=choice.suppressed,
-        keys=[] if choice.suppressed is None else _packed_keys(sets, node),
-        lookups=[
-            {
-                "index": lookup.index,
-                "table": lookup.table,
-                "value": exact_value(columns[lookup.name], "kanon_source"),
-                "has_nulls": lookup.has_nulls,
-            }
-            for lookup in sets.lookups
-        ],
-        null_values=[
-            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
-        ],
-        shuffle=not staged,
-    )
+    if choice.vectors is None or staged:
+        workspace.report("writing the release: one pass over the source", None)
+        _write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
+    else:
+        workspace.report("writing the release from its frequency set", None)
+        write_repeated(
+            workspace, target, names=[item["name"] for item in outputs], vectors=choice.vectors, sets=sets, node=node,
+            suppressed=choice.suppressed,
+        )  # fmt: skip
     note = None
     persons = None
     keep_masked = masks
@@ -198,6 +184,53 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         masked=suppressed_rows if keep_masked else 0,
         persons=persons,
         note=note,
+    )
+
+
+def _write_from_source(
+    workspace: Workspace,
+    choice: Choice,
+    target: Relation,
+    outputs: list[dict[str, Any]],
+    extras: Mapping[str, str],
+    *,
+    temporary: bool,
+) -> None:
+    """Write the release in one pass over the source.
+
+    Args:
+        workspace: where.
+        choice: what.
+        target: the table to create.
+        outputs: the released columns.
+        extras: the names of the columns for the mark and the person, where they are needed.
+        temporary: the table is copied afterwards, so that it needs no order and belongs to the session.
+    """
+    spec, columns, sets = choice.spec, choice.columns, choice.sets
+    workspace.execute(
+        "release/write",
+        target=target,
+        temporary=temporary,
+        source=source_relation(),
+        outputs=outputs,
+        extras=extras,
+        masked="masked" in extras,
+        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
+        suppressed=choice.suppressed,
+        keys=[] if choice.suppressed is None else _packed_keys(sets, choice.node),
+        lookups=[
+            {
+                "index": lookup.index,
+                "table": lookup.table,
+                "value": exact_value(columns[lookup.name], "kanon_source"),
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup in sets.lookups
+        ],
+        null_values=[
+            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
+        ],
+        shuffle=not temporary,
     )
 
 

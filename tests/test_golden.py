@@ -90,6 +90,11 @@ SPECS: dict[str, dict[str, Any]] = {
         "suppression": {"limit": 0.3, "style": "mask"},
         "search": {"metric": "discernibility"},
     },
+    "nothing released but what is counted": {
+        "quasi_identifiers": {"age": {"intervals": [5]}, "sex": None},
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+        "suppression": {"limit": 0.2},
+    },
     "persons, masked": {
         "quasi_identifiers": {"sex": None},
         "unit": "person",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -227,3 +228,29 @@ def test_the_command_line(postgres: Any, tmp_path: Path) -> None:
     assert code == 0
     assert json.loads(said)["verbs"]["anonymize"]["works"]
     assert run("init", "people")[0] == 0
+
+
+def test_a_release_is_written_from_its_frequency_set(postgres: Subject) -> None:
+    """Where that holds all there is: the source is read once. See tests/test_repeat.py."""
+    rows = [(number % 7, f"1{number % 3}", number % 2) for number in range(90)]
+    postgres.table("people", {"age": "integer", "zip": "text", "dx": "integer"}, rows)
+    spec = kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "people_release",
+            "quasi_identifiers": {"age": None, "zip": {"prefix": [1]}},
+            "sensitive": ["dx"],
+            "privacy": [{"k_anonymity": 8}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+            "suppression": {"limit": 0},
+        }
+    )
+    engine = postgres.connect()
+    try:
+        result = kanon_sql.anonymize(engine, spec)
+    finally:
+        engine.close()
+    assert result.node == {"age": 0, "zip": 1}
+    assert result.cost.source_scans == 1
+    expected = Counter((str(age), f"{code[0]}*", dx) for age, code, dx in rows)
+    assert Counter(tuple(row) for row in postgres.rows("people_release")) == expected

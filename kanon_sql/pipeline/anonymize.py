@@ -78,6 +78,7 @@ def anonymize(
                 node=node,
                 suppressed=suppressed,
                 suppressed_rows=rows["suppressed"],
+                vectors=evaluator.releasable(spec, found.columns, node),
             )
             with written_release(found.workspace, choice) as written:
                 if written.masked:

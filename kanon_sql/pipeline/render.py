@@ -94,6 +94,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 node=levels,
                 suppressed=suppressed,
                 suppressed_rows=1 if spec.suppression.style == "mask" else 0,
+                vectors=evaluator.releasable(spec, columns, levels),
             )
             with written_release(workspace, choice) as written:
                 publish(workspace, spec, written, {"published_at": "(the time)"})

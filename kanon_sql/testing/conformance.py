@@ -230,7 +230,7 @@ class Conformance:
         ours = kanon_sql.anonymize(engine, spec)
         same(ours, theirs)
         assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
-        assert ours.cost.source_scans == theirs.cost.source_scans
+        assert ours.cost.source_scans <= 2, "once where the release can be written from the frequency set"
         rows_only = spec.unit is not None
         same(
             kanon_sql.check(engine, spec, count_rows=rows_only),
@@ -257,7 +257,7 @@ class Conformance:
             ours = kanon_sql.anonymize(engine, spec)
             assert set(with_visits.tables()) - before <= {"visits_release", "kanon_sql_manifest", "kanon_sql_scratch"}
             assert engine.scratch.mode == mode
-            assert ours.cost.source_scans == 2 or mode == "inline"
+            assert ours.cost.source_scans <= 2 or mode == "inline"
             assert clean(engine, drop=False).objects == ()
         finally:
             engine.close()
@@ -542,7 +542,7 @@ class Conformance:
             rows = [(number, f"q{number % 4}", f"{number % 7}{number % 3}") for number in range(size)]
             subject.table("grown", {"p": "integer", "q": "text", "r": "text"}, rows)
             cost = kanon_sql.anonymize(engine, spec).cost
-            assert cost.source_scans == 2 or engine.scratch.mode == "inline"
+            assert cost.source_scans <= 2 or engine.scratch.mode == "inline"
             fetched.append(cost.rows_fetched)
         assert max(fetched) < 100, "a tenth of the rows"
         subject.drop("grown")

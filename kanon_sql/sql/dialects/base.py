@@ -93,6 +93,17 @@ class Dialect:
         listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
         return f"(VALUES {listed}) AS {self.quote(name)} ({', '.join(map(self.quote, columns))})"
 
+    def numbers_to(self, count: str) -> str | None:
+        """The FROM form of the numbers from 0 on, so many as a column of the tables before it says.
+
+        Args:
+            count: the column in this dialect.
+
+        Returns:
+            None where the engine has no such relation.
+        """
+        return None
+
     def insert(self, table: str, rows: Sequence[Sequence[str | None]]) -> str:
         """Insert rows of text into a table, whose name is quoted."""
         return f"INSERT INTO {table} VALUES\n  " + ",\n  ".join(

@@ -18,3 +18,7 @@ class DuckDB(Dialect):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever ``default_collation`` says."""
         return exp.Collate(this=text, expression=exp.to_identifier("binary", quoted=True))
+
+    def numbers_to(self, count: str) -> str:
+        """A list of them, unnested."""
+        return f"UNNEST(RANGE({count}))"

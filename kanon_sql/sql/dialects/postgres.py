@@ -20,6 +20,10 @@ class Postgres(Dialect):
         """Collation C: byte by byte, also where the database's collation is not deterministic."""
         return exp.Collate(this=text, expression=exp.to_identifier("C", quoted=True))
 
+    def numbers_to(self, count: str) -> str:
+        """A series; beside the tables before it without a word like LATERAL, being a function."""
+        return f"GENERATE_SERIES(0, {count} - 1)"
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Inner joins that compare NULL too, by hash: of arrays of one value, which compare it as a value.
 

@@ -1,0 +1,122 @@
+"""Write the release from a frequency set: every released row as often as it was counted.
+
+Where nothing is released but the quasi-identifiers and the one sensitive attribute that the search looks at,
+a frequency set holds all there is to release, and the source need not be read again.
+
+    blocks    the rows to release, each once, with how often it is to be written; in random order
+    repeat    the release: the row of each block so many times
+
+Equal rows lie together in the release, so its order tells no more than its rows do: blocks are grouped by released
+values alone and shuffled. Grouped any finer, a block would show which rows of a class share their exact values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kanon_sql.engines.base import Column
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.lattice import Node
+from kanon_sql.spec import Spec
+from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.workspace import Workspace
+
+__all__ = ["holds_all", "write_repeated"]
+
+BLOCK = 1_000
+"""The most copies of a row in one block: engines may make a list of so many numbers."""
+
+
+def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], sets: FrequencySets) -> bool:
+    """Whether a frequency set holds all that is released, with the types that the source's columns have.
+
+    Args:
+        workspace: where the release would be written.
+        spec: what is released.
+        columns: the source's columns by name.
+        sets: the frequency sets.
+    """
+    dialect, others = workspace.compiler.dialect, {*spec.sensitive, *spec.keep}
+    return (
+        dialect.numbers_to("1") is not None
+        and workspace.engine.scratch.mode != "inline"  # a query inside of another has no order
+        and spec.unit is None
+        and len(others) <= 1
+        and all(name in sets.values for name in others)
+        and all(columns[name].kind not in ("text", "other") or columns[name].type == "VARCHAR" for name in others)
+    )
+
+
+def write_repeated(
+    workspace: Workspace,
+    target: Relation,
+    *,
+    names: Sequence[str],
+    vectors: Relation,
+    sets: FrequencySets,
+    node: Node,
+    suppressed: Relation | None,
+) -> None:
+    """Write the release of a node.
+
+    Args:
+        workspace: where.
+        target: the table to create.
+        names: the released columns, in order.
+        vectors: a frequency set that covers the node: over the values of the sensitive attribute if that is released.
+        sets: the lookups and the reference tables that its codes stand for.
+        node: the chosen levels.
+        suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
+    """
+    compiler, keyed = workspace.compiler, sets.keyed(node)
+    position = {lookup.name: lookup.index for lookup in sets.lookups}
+    sensitive = next((name for name in names if name not in position), None)
+    blocks = workspace.table("blocks")
+
+    def fill(name: str, table: Relation, count: str, context: Mapping[str, object]) -> None:
+        shape = compiler.shape(name, (table.parts,), lambda: {"target": table, **context})
+        numbers = compiler.dialect.numbers_to(count)
+        assert numbers is not None, "the caller asked holds_all"
+        workspace.run(compiler.fill(name, shape, {"numbers": numbers}))
+
+    count = compiler.quote("block_count")
+    fill(
+        "release/blocks",
+        blocks,
+        f"{compiler.quote('classes')}.{count}",
+        {
+            "size": BLOCK,
+            "vectors": vectors,
+            "lookups": [
+                {
+                    "index": index,
+                    "table": sets.lookups[index].table,
+                    "code": f"c{index}_{node[index]}",
+                    "level": node[index],
+                    "stride": sets.packing.places[index].stride,
+                }
+                for index in keyed
+            ],
+            "sensitive": None if sensitive is None else sets.references[sensitive],
+            "outputs": [
+                {"name": name, "index": position.get(name), "top": None}
+                if position.get(name) in (None, *keyed)
+                else {"name": name, "index": None, "top": sets.lookups[position[name]].top}
+                for name in names
+            ],
+            "suppressed": suppressed,
+            "keys": [] if suppressed is None else _keys(sets, node),
+        },
+    )
+    fill("release/repeat", target, f"{compiler.quote('blocks')}.{count}", {"blocks": blocks, "names": names})
+    workspace.drop(blocks)
+
+
+def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
+    """The packed key of a class, from its codes."""
+    return [
+        Sql(key)
+        for key in sets.packing.keys(
+            sets.keyed(node), lambda index: f"{identifier('classes')}.{identifier(f'c{index}_{node[index]}')}"
+        )
+    ]
