@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 from kanon_sql.classes import achieved_columns
@@ -264,4 +265,4 @@ class Evaluator:
 
 def _below(bound: float) -> float:
     """A little below a bound, so that rounding cannot break it."""
-    return bound - 1e-9 * abs(bound)
+    return bound - 1e-9 * abs(bound) if isfinite(bound) else bound

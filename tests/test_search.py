@@ -205,11 +205,19 @@ def tiny_rounds() -> Iterator[None]:
 @example(seed=2413, monotone=True, tiny=False)  # two orders of one sum, on both sides of the line
 @settings(max_examples=500, deadline=None)
 def test_strategies_agree_with_brute_force(name: str, seed: int, monotone: bool, tiny: bool) -> None:
+    agrees_with_brute_force(name, seed, monotone, tiny)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXACT)
+def test_strategies_agree_with_brute_force_on_thousands(name: str) -> None:
+    for seed in range(5_000):
+        agrees_with_brute_force(name, seed, monotone=seed % 2 == 0, tiny=seed % 3 == 0)
+
+
+def agrees_with_brute_force(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
-    if tiny:
-        with tiny_rounds():
-            outcome = solve(name, problem)
-    else:
+    with tiny_rounds() if tiny else nullcontext():
         outcome = solve(name, problem)
     assert is_right(name, outcome, problem)
 

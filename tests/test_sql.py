@@ -189,6 +189,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         for metric in ("loss", "entropy", "discernibility", "ambiguity"):
             for extra in (
                 {"quasi_identifiers": {"n": {"table": "h"}, "m": None}, "privacy": [{"k_anonymity": 2}]},
+                {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 2}], "sensitive": []},
                 {  # the masked persons would violate, so they are dropped
                     "unit": "person",
                     "quasi_identifiers": {"n": {"intervals": [7, 21, 42], "maximum_level": 2}},
