@@ -5,20 +5,37 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
-from kanon_sql.errors import SearchTooLarge, UnsupportedError
+from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Evaluator, Work
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
+from kanon_sql.intervals import with_intervals
 from kanon_sql.lattice import Node
 from kanon_sql.matrix import DistanceMatrix
+from kanon_sql.ordering import order_domains
+from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
 from kanon_sql.quality import METRICS
-from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, explain, search
+from kanon_sql.search import (
+    MAX_NODES,
+    Batch,
+    Explained,
+    Outcome,
+    Progress,
+    Search,
+    Span,
+    Stopped,
+    Verdict,
+    explain,
+    k_optimize,
+    search,
+)
+from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -35,11 +52,12 @@ class Searched:
         workspace: still open; its scratch tables exist.
         columns: the source's columns by name.
         models: the requirements.
-        sets: the frequency sets.
-        evaluator: None when the source has no row to search.
+        sets: the frequency sets; over the chosen intervals, if the algorithm chose some.
+        evaluator: of these sets; None when the source has no row to search.
         search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
         work: what the search took; None when the source has no row to search.
+        cuts: per quasi-identifier, where its ordered domain is cut; None for algorithms that choose levels.
     """
 
     workspace: Workspace
@@ -51,6 +69,7 @@ class Searched:
     search: Search | None
     outcome: Outcome | None
     work: Work | None
+    cuts: Mapping[str, Sequence[int]] | None = None
 
     @property
     def node(self) -> Node | None:
@@ -104,7 +123,7 @@ class Searched:
             algorithm=self.outcome.algorithm,
             proven=self.outcome.proven,
             criterion=_named(self.outcome.criterion, self.spec),
-            nodes_total=self.evaluator.question().lattice.size,
+            nodes_total=None if self.spec.search.of_intervals else self.evaluator.question().lattice.size,
             nodes_evaluated=self.outcome.evaluated,
             nodes_inferred=self.outcome.inferred,
             minimal=self.outcome.minimal,
@@ -214,6 +233,8 @@ def searched(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
             "tables: use the variant basic, or allow scratch tables (temp or schema)"
         )
+    if spec.search.of_intervals:
+        refuse_what_cuts_break(spec, models)
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         columns = source_columns(workspace, spec, relation)
@@ -231,6 +252,11 @@ def searched(
             spec.suppression.max_rows(sets.rows),
             _matrix(workspace, sets, models) if spec.search.matrix else None,
         )
+        budget = budget or Budget()
+        if spec.search.of_intervals:
+            given = Searched(workspace, spec, columns, models, sets, evaluator, None, None, None)
+            yield _of_intervals(given, budget)
+            return
         question = evaluator.question()
         if explain and question.lattice.size > MAX_NODES:
             raise SearchTooLarge(
@@ -241,7 +267,7 @@ def searched(
         if all_minimal and spec.search.algorithm == "optimal":
             options = {**options, "minimal": True}
         run = search(spec.search.algorithm, question, evaluator.answers, **options)
-        outcome = _outcome(run, workspace, spec, budget or Budget())
+        outcome = _outcome(run, workspace, spec, budget)
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
 
 
@@ -251,9 +277,49 @@ def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyM
     return DistanceMatrix(workspace, sets, max(model.k for model in models if isinstance(model, KAnonymityModel)))
 
 
+def _of_intervals(given: Searched, budget: Budget) -> Searched:
+    """Search the partitions of the ordered domains; what was chosen becomes the intervals of a hierarchy."""
+    workspace, spec, sets, evaluator = given.workspace, given.spec, given.sets, given.evaluator
+    assert evaluator is not None
+    ordered = order_domains(workspace, spec, given.columns, sets, most=spec.search.cuts)
+    partitions = Partitions(evaluator, ordered)
+    question = partitions.question()
+    run = Search("k_optimize", question, k_optimize(question, partitions.cuts), partitions.ask)
+    outcome = _outcome(run, workspace, spec, budget)
+    if ordered.limited:
+        outcome = replace(outcome, criterion=f"{outcome.criterion}, at most {spec.search.cuts} candidate cuts each")
+    if outcome.best is None:
+        return replace(given, search=run, outcome=outcome, work=evaluator.work)
+    places = partitions.places(Span(*outcome.best.node).head)
+    sets, node = with_intervals(workspace, sets, ordered, places)
+    evaluator = Evaluator(
+        workspace, sets, given.models, evaluator.metric, spec.search.prefer, spec.suppression.max_rows(sets.rows)
+    )
+    (best,) = evaluator.verdicts([node], evaluator.metric)
+    if _measured(best) != _measured(outcome.best):
+        raise VerificationError(
+            "the chosen intervals are not what the search measured; please report this with the engine's version"
+        )
+    return replace(
+        given,
+        sets=sets,
+        evaluator=evaluator,
+        search=run,
+        work=evaluator.work,
+        cuts=dict(zip(spec.quasi_identifiers, places, strict=True)),
+        outcome=replace(outcome, best=best, solutions=()),
+    )
+
+
+def _measured(verdict: Verdict) -> tuple[object, ...]:
+    metric = rounded(metric_of(verdict))
+    return (verdict.satisfied, verdict.suppressed, verdict.classes, verdict.kept_classes, metric)
+
+
 def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> Outcome:
     """Run a search to its end or to that of its budget, and say how it goes."""
-    stage = f"searching the lattice ({spec.search.algorithm})"
+    what = "partitions" if spec.search.of_intervals else "the lattice"
+    stage = f"searching {what} ({spec.search.algorithm})"
     workspace.report(stage, 0)
     started = time.monotonic()
 
