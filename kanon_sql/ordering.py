@@ -64,6 +64,11 @@ class Domain:
         bounds = [0, *places, len(self.first)]
         return [(start, end, self._size(start, end)) for start, end in pairwise(bounds)]
 
+    def last_interval(self, places: Places) -> int:
+        """How many intervals there are, NULL's left out: the number of the last, counted from 1."""
+        apart = self.null and bool(places) and places[-1] == len(self.first) - 1
+        return len(places) + 1 - int(apart)
+
     def _size(self, start: int, end: int) -> int:
         if self.null and start == len(self.first) - 1:
             return 1

@@ -171,7 +171,8 @@ class Partitions:
         fills["base"] = self._workspace.quoted(self._ordered.base)
         for position, table in enumerate(self._ordered.values.values()):
             fills[f"values_{position}"] = self._workspace.quoted(table)
-        text = compiler.shape("partition/spans", (metric.name,), self._context)
+        key = (metric.name, self._smallest, self._evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
+        text = compiler.shape("partition/spans", key, self._context)
         found = self._workspace.query(compiler.fill("partition/spans", text, fills), len(spans))
         return [self._verdict(spans[int(row[0])], row[1:]) for row in found]
 

@@ -95,7 +95,7 @@ def anonymize(
                     search=found.summary(),
                     cost=Cost.of(meter, time.perf_counter() - started),
                     notes=[*found.notes, *([] if written.note is None else [written.note])],
-                    cuts=found.cuts,
+                    intervals=found.intervals,
                 )
                 manifest = _manifest(found, written, result)
                 publish(found.workspace, spec, written, manifest)
@@ -138,7 +138,7 @@ def _manifest(found: Searched, written: Written, result: Result) -> dict[str, An
         "spec": found.spec.redacted(),
         "spec_hash": found.spec.hash,
         "node": dict(result.node or {}),
-        "cuts": result.to_dict()["cuts"],
+        "intervals": result.to_dict()["intervals"],
         "rows": dict(result.rows),
         "classes": dict(result.classes),
         "achieved": {key: dict(value) for key, value in result.achieved.items()},

@@ -72,7 +72,7 @@ def plan(
             notes=found.notes,
             sql=redacted_log(meter),
             lattice=lattice,
-            cuts=found.cuts,
+            intervals=found.intervals,
         )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, source_columns
-from kanon_sql.intervals import with_intervals
+from kanon_sql.intervals import with_codes, with_labels
 from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.search import source_of
@@ -91,16 +91,20 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+        coded = None
         if spec.search.of_intervals:
             ordered = order_domains(workspace, spec, columns, sets, most=spec.search.cuts)
             partitions = Partitions(evaluator, ordered)
             partitions.ask(Batch((Span(0, partitions.cuts.every),), metrics=True))
-            sets, levels = with_intervals(workspace, sets, ordered, partitions.places(0))
-            evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+            coded = with_codes(workspace, sets, ordered, partitions.places(0))
+            levels = tuple(0 if domain.order is None else 1 for domain in ordered.domains)
+            evaluator = Evaluator(workspace, coded.sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         else:
             levels = _levels(spec, evaluator, node or {})
         evaluator.ask(Batch((levels,), metrics=True))
-        suppressed = evaluator.suppressed_classes(levels) if sets.keyed(levels) else None
+        suppressed = evaluator.suppressed_classes(levels) if evaluator.sets.keyed(levels) else None
+        if coded is not None:
+            sets = with_labels(workspace, replace(coded, node=levels), suppressed, few=2).sets
         if spec.release is not None:
             choice = Choice(
                 spec=spec,
@@ -125,7 +129,7 @@ _NOTES = (
 )
 
 
-_NO_CUTS = "Where the domains can be cut is not known either: they are left whole."
+_NO_CUTS = "Where the domains can be cut is not known either: each is one interval."
 
 
 def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[int, ...]:

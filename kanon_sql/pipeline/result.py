@@ -90,8 +90,9 @@ class Result:
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
         node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
-        cuts: quasi-identifier -> where its ordered domain is cut, counted in values; None for algorithms
-            that choose levels. Level 1 of ``node`` is then the interval, level 2 the top.
+        intervals: quasi-identifier -> how many intervals its released values are in, of those at the level
+            of intervals; None for algorithms that choose levels. Level 0 of ``node`` is then the value,
+            level 1 the interval, level 2 the top.
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
         achieved: per requirement, what is reached and what violates.
@@ -119,7 +120,7 @@ class Result:
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
-    cuts: Mapping[str, Sequence[int]] | None = None
+    intervals: Mapping[str, int] | None = None
 
     @property
     def passed(self) -> bool:
@@ -165,7 +166,7 @@ class Result:
             "message": self.message,
             "release": self.release,
             "node": None if self.node is None else dict(self.node),
-            "cuts": None if self.cuts is None else {name: list(places) for name, places in self.cuts.items()},
+            "intervals": None if self.intervals is None else dict(self.intervals),
             "rows": dict(self.rows),
             "classes": dict(self.classes),
             "achieved": {key: dict(value) for key, value in self.achieved.items()},

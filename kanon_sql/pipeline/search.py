@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Evaluator, Work
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
-from kanon_sql.intervals import with_intervals
+from kanon_sql.intervals import Labelled, with_codes, with_labels
 from kanon_sql.lattice import Node
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
@@ -35,7 +36,7 @@ from kanon_sql.search import (
     k_optimize,
     search,
 )
-from kanon_sql.search.tags import metric_of, rounded
+from kanon_sql.search.tags import metric_of
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -57,7 +58,7 @@ class Searched:
         search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
         work: what the search took; None when the source has no row to search.
-        cuts: per quasi-identifier, where its ordered domain is cut; None for algorithms that choose levels.
+        labelled: the intervals, if the algorithm chose some.
     """
 
     workspace: Workspace
@@ -69,7 +70,7 @@ class Searched:
     search: Search | None
     outcome: Outcome | None
     work: Work | None
-    cuts: Mapping[str, Sequence[int]] | None = None
+    labelled: Labelled | None = None
 
     @property
     def node(self) -> Node | None:
@@ -86,11 +87,23 @@ class Searched:
             for lookup in self.sets.lookups
             if lookup.unused
         ]
+        if self.labelled is not None:
+            few, protected = _few(self.models), "rows" if self.sets.persons is None else "persons"
+            notes += [
+                f"{name}: {rare:,} of {self.labelled.counts[name]:,} interval labels end at a value that fewer than "
+                f"{few} released {protected} have; round the values in a source query if no label may show such a one"
+                for name, rare in self.labelled.rare.items()
+            ]
         if self.sets.null_rows:
             notes.append(
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
             )
         return notes
+
+    @property
+    def intervals(self) -> Mapping[str, int] | None:
+        """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
+        return None if self.labelled is None else self.labelled.counts
 
     def rows(self) -> dict[str, int]:
         """Rows of the source, released and suppressed."""
@@ -290,30 +303,37 @@ def _of_intervals(given: Searched, budget: Budget) -> Searched:
         outcome = replace(outcome, criterion=f"{outcome.criterion}, at most {spec.search.cuts} candidate cuts each")
     if outcome.best is None:
         return replace(given, search=run, outcome=outcome, work=evaluator.work)
-    places = partitions.places(Span(*outcome.best.node).head)
-    sets, node = with_intervals(workspace, sets, ordered, places)
+    coded = with_codes(workspace, sets, ordered, partitions.places(Span(*outcome.best.node).head))
     evaluator = Evaluator(
-        workspace, sets, given.models, evaluator.metric, spec.search.prefer, spec.suppression.max_rows(sets.rows)
+        workspace, coded.sets, given.models, evaluator.metric, spec.search.prefer, spec.suppression.max_rows(sets.rows)
     )
-    (best,) = evaluator.verdicts([node], evaluator.metric)
-    if _measured(best) != _measured(outcome.best):
+    (best,) = evaluator.verdicts([coded.node], evaluator.metric)
+    if not _same(best, outcome.best):
         raise VerificationError(
             "the chosen intervals are not what the search measured; please report this with the engine's version"
         )
+    suppressed = evaluator.suppressed_classes(coded.node) if best.suppressed > sets.null_rows else None
+    labelled = with_labels(workspace, coded, suppressed, _few(given.models))
     return replace(
         given,
-        sets=sets,
+        sets=labelled.sets,
         evaluator=evaluator,
         search=run,
         work=evaluator.work,
-        cuts=dict(zip(spec.quasi_identifiers, places, strict=True)),
+        labelled=labelled,
         outcome=replace(outcome, best=best, solutions=()),
     )
 
 
-def _measured(verdict: Verdict) -> tuple[object, ...]:
-    metric = rounded(metric_of(verdict))
-    return (verdict.satisfied, verdict.suppressed, verdict.classes, verdict.kept_classes, metric)
+def _few(models: Sequence[PrivacyModel]) -> int:
+    """Fewer rows or persons than this are few: k, and 2 at least."""
+    return max([2, *(model.k for model in models if isinstance(model, KAnonymityModel))])
+
+
+def _same(one: Verdict, other: Verdict) -> bool:
+    """Whether two ways of measuring a partition agree."""
+    counts = [(found.satisfied, found.suppressed, found.classes, found.kept_classes) for found in (one, other)]
+    return counts[0] == counts[1] and math.isclose(metric_of(one), metric_of(other), rel_tol=1e-9, abs_tol=1e-9)
 
 
 def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> Outcome:

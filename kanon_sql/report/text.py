@@ -108,8 +108,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         all_minimal: list all k-minimal generalizations, not only their number.
     """
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
-    if result.cuts is not None:
-        parts += section("Intervals", _intervals(result.cuts, result.node or {}))
+    if result.intervals is not None:
+        parts += section("Intervals", _intervals(result.intervals, result.node or {}))
     elif result.node is not None:
         parts += section("Levels", _levels(result.node))
     if result.achieved:
@@ -198,11 +198,12 @@ def _levels(node: Mapping[str, int]) -> RenderableType:
     return table
 
 
-def _intervals(cuts: Mapping[str, Sequence[int]], node: Mapping[str, int]) -> RenderableType:
+def _intervals(intervals: Mapping[str, int], node: Mapping[str, int]) -> RenderableType:
     table = columns([("quasi-identifier", False), ("intervals", True), ("", False)])
-    said = {0: "a value each", 2: "all values together"}
-    for name, places in cuts.items():
-        table.add_row(Text(shown(name)), Text(number(len(places) + 1)), Text(said.get(node[name], ""), "dim"))
+    for name, level in node.items():
+        count = number(intervals[name]) if name in intervals else ""
+        said = "" if name in intervals else "as in the source" if level == 0 else "all values together"
+        table.add_row(Text(shown(name)), Text(count), Text(said, "dim"))
     return table
 
 
