@@ -169,8 +169,8 @@ class Searched:
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
                 f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
             )
-        assert self.evaluator is not None
-        assert self.outcome is not None
+        if self.evaluator is None or self.outcome is None:
+            return "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
         wanted = ", ".join(model.label for model in self.models)
         if self.outcome.stopped is not None:
             return (
