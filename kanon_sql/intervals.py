@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.lattice import Node
 from kanon_sql.ordering import Domain, Ordered, Places
-from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.sql.text import Relation
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Coded", "Labelled", "with_codes", "with_labels"]
@@ -71,17 +70,11 @@ def with_codes(workspace: Workspace, sets: FrequencySets, ordered: Ordered, plac
         domain.lookup if domain.order is None else _coded(workspace, domain, domain.order, own)
         for domain, own in zip(ordered.domains, places, strict=True)
     ]
-    items: list[dict[str, Any]] = [
-        {"index": index, "table": lookups[index].table, "stride": sets.packing.places[index].stride}
-        for index in ordered.cut
-    ]
+    items = tuple((index, sets.packing.places[index].stride) for index in ordered.cut)
 
     def encoded(what: str, source: Relation, *, values: bool) -> Relation:
-        target = workspace.table(what)
-        workspace.execute(
-            "partition/encode", target=target, source=source, items=items, values=values, counting=sets.counting
-        )
-        return target
+        tables = {f"table_{index}": lookups[index].table for index in ordered.cut} | {"source_set": source}
+        return workspace.make("partition/encode", what, tables, {}, items=items, values=values, counting=sets.counting)
 
     base = encoded("intervals", sets.base, values=False)
     values = {
@@ -109,14 +102,18 @@ def with_labels(workspace: Workspace, coded: Coded, suppressed: Relation | None,
         HierarchyError: two intervals of a quasi-identifier would have the same label.
     """
     lookups = list(coded.sets.lookups)
-    items: list[dict[str, Any]] = []
+    tables: dict[int, dict[str, Relation]] = {}
     for domain in coded.ordered.domains:
         index = domain.lookup.index
         if domain.order is not None and coded.node[index] == _INTERVALS:
             labels = _labels(workspace, coded, domain, suppressed, few)
-            items.append({"index": index, "labels": labels})
-            lookups[index] = _labelled(workspace, lookups[index], labels)
-    described = workspace.fetch("partition/described", len(items), items=items) if items else []
+            tables[index] = {"labels": labels}
+            coded_and_labels = {"coded": lookups[index].table, "labels": labels}
+            table = workspace.make(
+                "partition/intervals", f"interval{index}", coded_and_labels, {}, top=lookups[index].top
+            )
+            lookups[index] = replace(lookups[index], table=table)
+    described = workspace.each("partition/described", len(tables), tables) if tables else []
     counts: dict[str, int] = {}
     rare: dict[str, int] = {}
     problems = []
@@ -138,47 +135,40 @@ def with_labels(workspace: Workspace, coded: Coded, suppressed: Relation | None,
 
 
 def _coded(workspace: Workspace, domain: Domain, order: Relation, places: Places) -> Lookup:
-    """The lookup table of a partition, with codes and sizes. Its statement is compiled once for all domains."""
-    lookup, compiler = domain.lookup, workspace.compiler
-    target = workspace.table(f"coded{lookup.index}")
+    """The lookup table of a partition, with codes and sizes."""
+    lookup = domain.lookup
     rows = [[number, start, end, size] for number, (start, end, size) in enumerate(domain.intervals(places), 1)]
     columns = ["interval_number", "first_atom", "end_atom", "interval_size"]
-    fills = {
-        "lookup": workspace.quoted(lookup.table),
-        "order": workspace.quoted(order),
-        "intervals": compiler.dialect.numbers("chosen", columns, rows),
-    }
-    workspace.run(compiler.filled("partition/coded", fills, target=workspace.quoted(target), top=lookup.top))
-    return replace(lookup, table=target, height=_TOP)
+    table = workspace.make(
+        "partition/coded",
+        f"coded{lookup.index}",
+        {"lookup": lookup.table, "order": order},
+        {"intervals": workspace.compiler.dialect.numbers("chosen", columns, rows)},
+        top=lookup.top,
+    )
+    return replace(lookup, table=table, height=_TOP)
 
 
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
     """A scratch table with the label of every interval of a quasi-identifier that has a released row."""
     sets, node, index = coded.sets, coded.node, domain.lookup.index
+    quote = workspace.compiler.quote
+    assert domain.order is not None
 
-    def code(attribute: int, level: int) -> Sql:
-        return Sql(f"{identifier('vectors')}.{identifier(f'c{attribute}_{level}')}")
+    def code(attribute: int, level: int) -> str:
+        return f"{quote('vectors')}.{quote(f'c{attribute}_{level}')}"
 
-    held, ends, labels = (workspace.table(f"{what}{index}") for what in ("held", "ends", "labels"))
-    workspace.execute(
-        "partition/held",
-        target=held,
-        base=sets.base,
-        code=code(index, 0),
-        counting=sets.counting,
-        suppressed=suppressed,
-        keys=[Sql(key) for key in sets.packing.keys(sets.keyed(node), lambda other: code(other, node[other]))],
-        coded=sets.lookups[index].table,
-        order=domain.order,
-        stride=sets.packing.places[index].stride,
-    )
-    workspace.execute("partition/ends", target=ends, held=held)
-    workspace.execute("partition/labels", target=labels, ends=ends, open=domain.open, last=coded.last[index], few=few)
-    return labels
-
-
-def _labelled(workspace: Workspace, lookup: Lookup, labels: Relation) -> Lookup:
-    """The lookup table of a partition, with its labels."""
-    target = workspace.table(f"interval{lookup.index}")
-    workspace.execute("partition/intervals", target=target, coded=lookup.table, labels=labels, top=lookup.top)
-    return replace(lookup, table=target)
+    tables = {"base": sets.base, "coded": sets.lookups[index].table, "order": domain.order}
+    fills = {"code": code(index, 0), "stride": str(sets.packing.places[index].stride)}
+    keys: list[str] = []
+    if suppressed is not None:
+        tables["suppressed"] = suppressed
+        keys = sets.packing.keys(sets.keyed(node), lambda other: code(other, node[other]))
+        fills |= {f"key_{position}": key for position, key in enumerate(keys)}
+    held = workspace.make("partition/held", f"held{index}", tables, fills, keys=len(keys), counting=sets.counting)
+    ends = workspace.make("partition/ends", f"ends{index}", {"held": held}, {})
+    last = coded.last[index]
+    return workspace.make(
+        "partition/labels", f"labels{index}", {"ends": ends}, {"last": str(last)},
+        open=domain.open, alone=last == 1, few=few,
+    )  # fmt: skip

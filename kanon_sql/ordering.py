@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import SearchTooLarge
@@ -128,29 +127,24 @@ def order_domains(
     for lookup in sets.lookups:
         if lookup.height:
             orders[lookup.index] = _order(workspace, spec, columns[lookup.name], sets, lookup, most)
-    items: list[dict[str, Any]] = [
-        {"index": index, "order": order, "stride": sets.packing.places[index].stride}
-        for index, (order, _) in orders.items()
-    ]
+    tables = {index: {"order": order} for index, (order, _) in orders.items()}
     atoms: dict[int, list[tuple[int, ...]]] = {}
-    if items:
-        counts = workspace.fetch("partition/count", len(items), items=items)
+    if tables:
+        counts = workspace.each("partition/count", len(tables), tables)
         found = sum(max(0, int(count) - 1) for _, count in counts)
         if found > MAX_CUTS:
             raise SearchTooLarge(
                 f"the domains have {found:,} places to cut at (at most {MAX_CUTS:,} for the algorithm 'k_optimize'); "
                 "limit them with search.cuts, such as 'cuts: 50' per quasi-identifier"
             )
-        for index, *atom in workspace.fetch("partition/atoms", found + len(items), items=items):
+        for index, *atom in workspace.each("partition/atoms", found + len(tables), tables):
             atoms.setdefault(index, []).append(tuple(int(number) for number in atom))
     domains = [_domain(lookup, orders.get(lookup.index), atoms.get(lookup.index, _ALONE)) for lookup in sets.lookups]
 
     def vectors(what: str, source: Relation, *, values: bool) -> Relation:
-        target = workspace.table(what)
-        workspace.execute(
-            "partition/vectors", target=target, source=source, items=items, values=values, counting=sets.counting
-        )
-        return target
+        named = {f"order_{index}": order for index, (order, _) in orders.items()} | {"source_set": source}
+        items = tuple((index, sets.packing.places[index].stride) for index in orders)
+        return workspace.make("partition/vectors", what, named, {}, items=items, values=values, counting=sets.counting)
 
     return Ordered(
         domains=domains,
@@ -178,20 +172,21 @@ def _order(
 ) -> tuple[Relation, bool]:
     """The order table of a quasi-identifier, and whether its domain is open."""
     positions = _positions(workspace, spec, lookup)
-    target = workspace.table(f"order{lookup.index}")
-    workspace.execute(
+    tables = {"lookup": lookup.table, "frequency": sets.base}
+    order = workspace.make(
         "partition/order",
-        target=target,
-        lookup=lookup.table,
-        positions=positions,
+        f"order{lookup.index}",
+        tables if positions is None else {**tables, "positions": positions},
+        {
+            "code": workspace.compiler.quote(f"c{lookup.index}_0"),
+            "stride": str(sets.packing.places[lookup.index].stride),
+        },
+        listed=positions is not None,
         by_value=positions is None and column.kind in _BY_VALUE,
         skip_nulls=spec.nulls == "suppress",
         most=most,
-        frequency=sets.base,
-        code=identifier(f"c{lookup.index}_0"),
-        stride=sets.packing.places[lookup.index].stride,
     )
-    return target, positions is None
+    return order, positions is None
 
 
 def _positions(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:

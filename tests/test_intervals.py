@@ -115,12 +115,12 @@ NULLS = [
 ]
 
 
-@pytest.mark.parametrize(("style", "metric"), [("drop", "loss"), ("mask", "discernibility")])
+@pytest.mark.parametrize(("style", "metric", "k"), [("drop", "loss", 2), ("mask", "discernibility", 3)])
 @pytest.mark.parametrize("nulls", ["value", "suppress"])
-def test_metrics_with_nulls(database: Database, tmp_path: Path, nulls: str, style: str, metric: str) -> None:
+def test_metrics_with_nulls(database: Database, tmp_path: Path, nulls: str, style: str, metric: str, k: int) -> None:
     """Two rows with NULL, and an interval numbered where NULL's code must not be."""
     domains: dict[str, list[Any]] = {"q0": [1, 2, 3, 9], "q1": ["c", "a", "unused", "b"]}
-    case = Case(NULLS, domains, 2, 4, metric, nulls=nulls, style=style, forms={"q1": "file"})
+    case = Case(NULLS, domains, k, 4, metric, nulls=nulls, style=style, forms={"q1": "file"})
     found = assert_right(database, tmp_path, case)
     assert found.passed
     assert 1 in (found.node or {}).values(), "something must be cut"

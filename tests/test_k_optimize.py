@@ -358,14 +358,13 @@ def test_persons_are_counted_once(database: Database, several: bool) -> None:
     """Two rows of one person are one person, whether in one class or in two."""
     rows = [[1, 0], [2 if several else 1, 0], [3, 1], [4, 2], [5, 3], [6, 4]]
     database.table("people", {"q": "INTEGER", "p": "INTEGER"}, rows)
-    for metric in ("loss", "discernibility"):
-        search = {"algorithm": "k_optimize", "metric": metric}
-        found = kanon_sql.anonymize(database.engine, planned({"q": None}, unit="p", search=search))
-        labels = Counter(database.rows("people_release"))
-        assert len(labels) == 2
-        assert found.achieved["k_anonymity"]["k"] == 2
-        # The first class needs a second person: [1, 1 or 2, 3], then [4, 5, 6].
-        assert sorted(labels.values()) == [3, 3]
+    search = {"algorithm": "k_optimize", "metric": "discernibility" if several else "loss"}
+    found = kanon_sql.anonymize(database.engine, planned({"q": None}, unit="p", search=search))
+    labels = Counter(database.rows("people_release"))
+    assert len(labels) == 2
+    assert found.achieved["k_anonymity"]["k"] == 2
+    # The first class needs a second person: [1, 1 or 2, 3], then [4, 5, 6].
+    assert sorted(labels.values()) == [3, 3]
 
 
 def test_a_budget_gives_the_best_so_far_and_says_so(database: Database) -> None:
