@@ -146,6 +146,13 @@ CASES: dict[str, dict[str, Any]] = {
         "sensitive": [],
         "search": {"algorithm": "k_optimize"},
     },
+    "intervals, NULLs suppressed, masked": {
+        "quasi_identifiers": {"weight": None, "illness": {"tree": {"x": ["flu", "Flu"], "y": ["asthma", "ulcer"]}}},
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6, "style": "mask"},
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},
