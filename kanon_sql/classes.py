@@ -27,6 +27,7 @@ class Frames:
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
+        summed: expressions over ``base`` to add up within a class.
     """
 
     base: Sql
@@ -34,6 +35,7 @@ class Frames:
     counting: str
     keys: Sequence[Sql]
     carried: Sequence[Sql] = ()
+    summed: Sequence[Sql] = ()
 
     @property
     def key_names(self) -> list[str]:
@@ -44,6 +46,11 @@ class Frames:
     def carried_names(self) -> list[str]:
         """The names of the carried columns: ``z0``, ``z1``, ..."""
         return [f"z{index}" for index in range(len(self.carried))]
+
+    @property
+    def summed_names(self) -> list[str]:
+        """The names of the sums: ``w0``, ``w1``, ..."""
+        return [f"w{index}" for index in range(len(self.summed))]
 
 
 def measure_name(index: int, model: PrivacyModel) -> str:
@@ -61,13 +68,15 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
-    alone = len(frames.values) == 1 and frames.counting == "rows"
+    alone = len(frames.values) == 1 and frames.counting == "rows" and not frames.summed
     joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
         "carried": frames.carried,
         "carried_names": frames.carried_names,
+        "summed": frames.summed,
+        "summed_names": frames.summed_names,
         "counting": frames.counting,
         "with_keys": with_keys or joined,
     }

@@ -90,6 +90,7 @@ class Evaluator:
         self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
         self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
         self._rolled_up = 0
+        self._suppressed: dict[Node, Relation] = {}
 
     @property
     def work(self) -> Work:
@@ -177,13 +178,16 @@ class Evaluator:
         return covering.base if attribute is None else covering.values[attribute]
 
     def suppressed_classes(self, node: Node) -> Relation:
-        """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses."""
-        target = self.workspace.table("suppressed")
+        """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses; made once."""
+        if node in self._suppressed:
+            return self._suppressed[node]
+        target = self.workspace.table(f"suppressed{len(self._suppressed) or ''}")
         names = [f"k{position}" for position, _ in enumerate(self.statements.keys(node))]
         covering = self._coverings.best(node)
         self.workspace.run(
             self.statements.one("evaluate/suppressed", node, covering, None, {}, target=target, key_names=names)
         )
+        self._suppressed[node] = target
         return target
 
     def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:

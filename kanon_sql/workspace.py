@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -101,6 +101,32 @@ class Workspace:
             if self.engine.scratch.mode == "schema":
                 self._record(creates.table)
         self.engine.execute(self._complete(statement))
+
+    def make(
+        self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str], /, **context: Hashable
+    ) -> Relation:
+        """Create a scratch table by a template that names tables by slots: compiled once, whatever these are called.
+
+        Args:
+            name: the template's.
+            what: what to call the table.
+            tables: slot -> the scratch table that it stands for.
+            fills: other slots -> text that is already SQL of the dialect.
+            context: the template's values.
+        """
+        target = self.table(what)
+        quoted = {slot: self.quoted(table) for slot, table in tables.items()}
+        self.run(self.compiler.filled(name, {**quoted, **fills}, target=self.quoted(target), **context))
+        return target
+
+    def each(self, name: str, limit: int, fills: Mapping[int, Mapping[str, Relation]]) -> list[Row]:
+        """The rows of one template for several quasi-identifiers, in one statement: number -> slot -> scratch table."""
+        filled = self.compiler.filled
+        branches = [
+            filled(name, {"attribute": str(index), **{slot: self.quoted(table) for slot, table in tables.items()}})
+            for index, tables in fills.items()
+        ]
+        return self.query(self.compiler.union(branches), limit)
 
     def query(self, statement: Statement, limit: int) -> list[Row]:
         """Run a query and return its rows, at most ``limit``."""

@@ -32,6 +32,7 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, exact_texts
 from kanon_sql.matrix import DistanceMatrix
+from kanon_sql.ordering import order_domains
 from kanon_sql.pipeline.clean import clean
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.doctor import doctor
@@ -95,6 +96,20 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
         "suppression": {"limit": 0.2},
     },
+    "intervals of files and rules, by loss": {
+        "quasi_identifiers": {"age": None, "sex": {"tree": {"x": ["M", "it's"], "y": ["F\\"]}}, "dx": None},
+        "sensitive": [],
+        "suppression": {"limit": 0.2},
+        "search": {"algorithm": "k_optimize", "cuts": 9},
+    },
+    "intervals, by discernibility, for persons": {
+        "unit": "person",
+        "search": {"algorithm": "k_optimize", "metric": "discernibility"},
+    },
+    "intervals, by discernibility, diverse": {
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+        "search": {"algorithm": "k_optimize", "metric": "discernibility"},
+    },
     "persons, masked": {
         "quasi_identifiers": {"sex": None},
         "unit": "person",
@@ -147,6 +162,7 @@ def statements(dialect: str) -> list[Statement]:
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=False)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values=True)
         DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
+        order_domains(workspace, with_table, {column.name: column for column in COLUMNS}, sets, most=None)
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})

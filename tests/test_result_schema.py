@@ -75,6 +75,13 @@ def test_every_algorithm_follows_it(engine: Engine, algorithm: str, unit: str | 
     )
 
 
+def test_intervals_follow_it(engine: Engine) -> None:
+    spec = Spec.from_dict({**SPEC, "privacy": SPEC["privacy"][:2], "search": {"algorithm": "k_optimize", "cuts": 4}})
+    data = validated(anonymize(engine, spec))
+    assert data["cuts"].keys() == data["node"].keys()
+    assert data["search"]["nodes_total"] is None
+
+
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )
@@ -100,7 +107,7 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
     assert set(schema["properties"]["metrics"]["properties"]) == set(METRICS) == set(text.METRICS)
     search = schema["properties"]["search"]["anyOf"][1]["properties"]
-    assert set(search["algorithm"]["enum"]) == set(STRATEGIES)
+    assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize"}
 
 
 def test_it_refuses_what_is_not_a_result(engine: Engine) -> None:

@@ -210,9 +210,19 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
                 spec = kanon_sql.Spec.from_dict({**base, **extra, "search": {"metric": metric}})
                 kanon_sql.anonymize(kanon_sql.connect(connection), spec)
                 kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
-        few = {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 5}]}
-        spec = kanon_sql.Spec.from_dict({**base, **few, "search": {"algorithm": "samarati", "matrix": True}})
-        kanon_sql.plan(kanon_sql.connect(connection), spec)
+        tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
+        few = {
+            "sensitive": [],
+            "quasi_identifiers": {"n": {"table": "h"}, "s": tree},
+            "privacy": [{"k_anonymity": 5}],
+        }
+        for options in (
+            {"algorithm": "samarati", "matrix": True},
+            {"algorithm": "k_optimize", "cuts": 4},
+            {"algorithm": "k_optimize", "cuts": 4, "metric": "discernibility"},
+        ):
+            spec = kanon_sql.Spec.from_dict({**base, **few, "search": options})
+            kanon_sql.plan(kanon_sql.connect(connection), spec)
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"check/blank_ends", "check/forms", "check/form_counts"}

@@ -96,6 +96,7 @@ def anonymize(
                     search=found.summary(),
                     cost=Cost.of(meter, time.perf_counter() - started),
                     notes=[*found.notes, *([] if written.note is None else [written.note])],
+                    intervals=found.intervals,
                 )
                 manifest = _manifest(found, written, result)
                 publish(found.workspace, spec, written, manifest)
@@ -138,6 +139,7 @@ def _manifest(found: Searched, written: Written, result: Result) -> dict[str, An
         "spec": found.spec.redacted(),
         "spec_hash": found.spec.hash,
         "node": dict(result.node or {}),
+        "intervals": result.to_dict()["intervals"],
         "rows": dict(result.rows),
         "classes": dict(result.classes),
         "achieved": {key: dict(value) for key, value in result.achieved.items()},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched
@@ -41,8 +42,13 @@ def plan(
         The chosen node, what it would achieve, its metrics and the runners-up.
 
     Raises:
+        UnsupportedError: ``explain`` with an algorithm that chooses intervals.
         KanonError: see :mod:`kanon_sql.errors`.
     """
+    if explain and spec.search.of_intervals:
+        raise UnsupportedError(
+            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions"
+        )
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal) as found:
@@ -66,6 +72,7 @@ def plan(
             notes=found.notes,
             sql=redacted_log(meter),
             lattice=lattice,
+            intervals=found.intervals,
         )
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, source_columns
+from kanon_sql.intervals import with_codes, with_labels
+from kanon_sql.ordering import order_domains
+from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.privacy import model_of
 from kanon_sql.publish import publish
 from kanon_sql.quality import METRICS
 from kanon_sql.release import Choice, written_release
-from kanon_sql.search import Batch
+from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql.statement import Statement
 from kanon_sql.workspace import open_workspace
@@ -66,9 +69,15 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         node: the levels to write the release at; the lowest allowed ones by default.
 
     Raises:
-        SpecError: ``node`` names an unknown quasi-identifier or a level that does not exist.
-        UnsupportedError: another dialect, or a hierarchy that only a connection can tell.
+        SpecError: ``node`` names an unknown quasi-identifier or a level that does not exist, or the
+            algorithm chooses no levels.
+        UnsupportedError: another dialect, a hierarchy that only a connection can tell, or a
+            requirement that the algorithm cannot search for.
     """
+    if spec.search.of_intervals:
+        refuse_what_cuts_break(spec, [model_of(requirement) for requirement in spec.privacy])
+        if node:
+            raise SpecError(f"node: {spec.search.algorithm} chooses intervals of the values, not levels")
     for name, quasi_identifier in spec.quasi_identifiers.items():
         if isinstance(quasi_identifier.hierarchy, TableHierarchy):
             raise UnsupportedError(
@@ -82,9 +91,20 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
-        levels = _levels(spec, evaluator, node or {})
+        coded = None
+        if spec.search.of_intervals:
+            ordered = order_domains(workspace, spec, columns, sets, most=spec.search.cuts)
+            partitions = Partitions(evaluator, ordered)
+            partitions.ask(Batch((Span(0, partitions.cuts.every),), metrics=True))
+            coded = with_codes(workspace, sets, ordered, partitions.places(0))
+            levels = tuple(0 if domain.order is None else 1 for domain in ordered.domains)
+            evaluator = Evaluator(workspace, coded.sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+        else:
+            levels = _levels(spec, evaluator, node or {})
         evaluator.ask(Batch((levels,), metrics=True))
-        suppressed = evaluator.suppressed_classes(levels) if sets.keyed(levels) else None
+        suppressed = evaluator.suppressed_classes(levels) if evaluator.sets.keyed(levels) else None
+        if coded is not None:
+            sets = with_labels(workspace, replace(coded, node=levels), suppressed, few=2).sets
         if spec.release is not None:
             choice = Choice(
                 spec=spec,
@@ -98,7 +118,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             )
             with written_release(workspace, choice) as written:
                 publish(workspace, spec, written, {"published_at": "(the time)"})
-    notes: tuple[str, ...] = _NOTES
+    notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
     if engine.scratch.mode == "schema":
         notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
     return Rendered(dialect, tuple(engine.meter.log), notes)
@@ -108,6 +128,9 @@ _NOTES = (
     "Rendered without a connection: the source's column types are assumed (text, unless a hierarchy",
     "says otherwise), and the release is written at the levels asked for, not at searched ones.",
 )
+
+
+_NO_CUTS = "Where the domains can be cut is not known either: each is one interval."
 
 
 def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ class SearchSummary:
         algorithm: the strategy's name.
         proven: whether the chosen node is proven optimal for ``criterion``.
         criterion: in words, what the chosen node optimizes.
-        nodes_total: size of the lattice.
+        nodes_total: size of the lattice; None for algorithms that choose intervals.
         nodes_evaluated: distinct nodes asked of the database.
         nodes_inferred: nodes decided without asking; None where not counted.
         minimal: all k-minimal generalizations; None where the algorithm does not find them all.
@@ -69,7 +69,7 @@ class SearchSummary:
     algorithm: str
     proven: bool
     criterion: str
-    nodes_total: int
+    nodes_total: int | None
     nodes_evaluated: int
     nodes_inferred: int | None
     minimal: tuple[Node, ...] | None
@@ -90,6 +90,9 @@ class Result:
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
         node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
+        intervals: quasi-identifier -> how many intervals its released values are in, of those at the level
+            of intervals; None for algorithms that choose levels. Level 0 of ``node`` is then the value,
+            level 1 the interval, level 2 the top.
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
         achieved: per requirement, what is reached and what violates.
@@ -117,6 +120,7 @@ class Result:
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
+    intervals: Mapping[str, int] | None = None
 
     @property
     def passed(self) -> bool:
@@ -162,6 +166,7 @@ class Result:
             "message": self.message,
             "release": self.release,
             "node": None if self.node is None else dict(self.node),
+            "intervals": None if self.intervals is None else dict(self.intervals),
             "rows": dict(self.rows),
             "classes": dict(self.classes),
             "achieved": {key: dict(value) for key, value in self.achieved.items()},

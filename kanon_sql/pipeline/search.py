@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
-from kanon_sql.errors import SearchTooLarge, UnsupportedError
+from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Evaluator, Work
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
+from kanon_sql.intervals import Labelled, with_codes, with_labels
 from kanon_sql.lattice import Node
 from kanon_sql.matrix import DistanceMatrix
+from kanon_sql.ordering import order_domains
+from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
 from kanon_sql.quality import METRICS
-from kanon_sql.search import MAX_NODES, Batch, Explained, Outcome, Progress, Search, Stopped, explain, search
+from kanon_sql.search import (
+    MAX_NODES,
+    Batch,
+    Explained,
+    Outcome,
+    Progress,
+    Search,
+    Span,
+    Stopped,
+    Verdict,
+    explain,
+    k_optimize,
+    search,
+)
+from kanon_sql.search.tags import metric_of
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -35,11 +53,12 @@ class Searched:
         workspace: still open; its scratch tables exist.
         columns: the source's columns by name.
         models: the requirements.
-        sets: the frequency sets.
-        evaluator: None when the source has no row to search.
+        sets: the frequency sets; over the chosen intervals, if the algorithm chose some.
+        evaluator: of these sets; None when the source has no row to search.
         search: every answer that led to the outcome; None when the source has no row to search.
         outcome: None when the source has no row to search.
         work: what the search took; None when the source has no row to search.
+        labelled: the intervals, if the algorithm chose some.
     """
 
     workspace: Workspace
@@ -51,6 +70,7 @@ class Searched:
     search: Search | None
     outcome: Outcome | None
     work: Work | None
+    labelled: Labelled | None = None
 
     @property
     def node(self) -> Node | None:
@@ -67,11 +87,23 @@ class Searched:
             for lookup in self.sets.lookups
             if lookup.unused
         ]
+        if self.labelled is not None:
+            few, protected = _few(self.models), "rows" if self.sets.persons is None else "persons"
+            notes += [
+                f"{name}: {rare:,} of {self.labelled.counts[name]:,} interval labels end at a value that fewer than "
+                f"{few} released {protected} have; round the values in a source query if no label may show such a one"
+                for name, rare in self.labelled.rare.items()
+            ]
         if self.sets.null_rows:
             notes.append(
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
             )
         return notes
+
+    @property
+    def intervals(self) -> Mapping[str, int] | None:
+        """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
+        return None if self.labelled is None else self.labelled.counts
 
     def rows(self) -> dict[str, int]:
         """Rows of the source, released and suppressed."""
@@ -104,7 +136,7 @@ class Searched:
             algorithm=self.outcome.algorithm,
             proven=self.outcome.proven,
             criterion=_named(self.outcome.criterion, self.spec),
-            nodes_total=self.evaluator.question().lattice.size,
+            nodes_total=None if self.spec.search.of_intervals else self.evaluator.question().lattice.size,
             nodes_evaluated=self.outcome.evaluated,
             nodes_inferred=self.outcome.inferred,
             minimal=self.outcome.minimal,
@@ -137,8 +169,8 @@ class Searched:
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
                 f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
             )
-        assert self.evaluator is not None
-        assert self.outcome is not None
+        if self.evaluator is None or self.outcome is None:
+            return "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
         wanted = ", ".join(model.label for model in self.models)
         if self.outcome.stopped is not None:
             return (
@@ -214,6 +246,8 @@ def searched(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
             "tables: use the variant basic, or allow scratch tables (temp or schema)"
         )
+    if spec.search.of_intervals:
+        refuse_what_cuts_break(spec, models)
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         columns = source_columns(workspace, spec, relation)
@@ -231,6 +265,11 @@ def searched(
             spec.suppression.max_rows(sets.rows),
             _matrix(workspace, sets, models) if spec.search.matrix else None,
         )
+        budget = budget or Budget()
+        if spec.search.of_intervals:
+            given = Searched(workspace, spec, columns, models, sets, evaluator, None, None, None)
+            yield _of_intervals(given, budget)
+            return
         question = evaluator.question()
         if explain and question.lattice.size > MAX_NODES:
             raise SearchTooLarge(
@@ -241,7 +280,7 @@ def searched(
         if all_minimal and spec.search.algorithm == "optimal":
             options = {**options, "minimal": True}
         run = search(spec.search.algorithm, question, evaluator.answers, **options)
-        outcome = _outcome(run, workspace, spec, budget or Budget())
+        outcome = _outcome(run, workspace, spec, budget)
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
 
 
@@ -251,9 +290,56 @@ def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyM
     return DistanceMatrix(workspace, sets, max(model.k for model in models if isinstance(model, KAnonymityModel)))
 
 
+def _of_intervals(given: Searched, budget: Budget) -> Searched:
+    """Search the partitions of the ordered domains; what was chosen becomes the intervals of a hierarchy."""
+    workspace, spec, sets, evaluator = given.workspace, given.spec, given.sets, given.evaluator
+    assert evaluator is not None
+    ordered = order_domains(workspace, spec, given.columns, sets, most=spec.search.cuts)
+    partitions = Partitions(evaluator, ordered)
+    question = partitions.question()
+    run = Search("k_optimize", question, k_optimize(question, partitions.cuts), partitions.ask)
+    outcome = _outcome(run, workspace, spec, budget)
+    if ordered.limited:
+        outcome = replace(outcome, criterion=f"{outcome.criterion}, at most {spec.search.cuts} candidate cuts each")
+    if outcome.best is None:
+        return replace(given, search=run, outcome=outcome, work=evaluator.work)
+    coded = with_codes(workspace, sets, ordered, partitions.places(Span(*outcome.best.node).head))
+    evaluator = Evaluator(
+        workspace, coded.sets, given.models, evaluator.metric, spec.search.prefer, spec.suppression.max_rows(sets.rows)
+    )
+    (best,) = evaluator.verdicts([coded.node], evaluator.metric)
+    if not _same(best, outcome.best):
+        raise VerificationError(
+            "the chosen intervals are not what the search measured; please report this with the engine's version"
+        )
+    suppressed = evaluator.suppressed_classes(coded.node) if best.suppressed > sets.null_rows else None
+    labelled = with_labels(workspace, coded, suppressed, _few(given.models))
+    return replace(
+        given,
+        sets=labelled.sets,
+        evaluator=evaluator,
+        search=run,
+        work=evaluator.work,
+        labelled=labelled,
+        outcome=replace(outcome, best=best, solutions=()),
+    )
+
+
+def _few(models: Sequence[PrivacyModel]) -> int:
+    """Fewer rows or persons than this are few: k, and 2 at least."""
+    return max([2, *(model.k for model in models if isinstance(model, KAnonymityModel))])
+
+
+def _same(one: Verdict, other: Verdict) -> bool:
+    """Whether two ways of measuring a partition agree."""
+    counts = [(found.satisfied, found.suppressed, found.classes, found.kept_classes) for found in (one, other)]
+    return counts[0] == counts[1] and math.isclose(metric_of(one), metric_of(other), rel_tol=1e-9, abs_tol=1e-9)
+
+
 def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> Outcome:
     """Run a search to its end or to that of its budget, and say how it goes."""
-    stage = f"searching the lattice ({spec.search.algorithm})"
+    what = "partitions" if spec.search.of_intervals else "the lattice"
+    stage = f"searching {what} ({spec.search.algorithm})"
     workspace.report(stage, 0)
     started = time.monotonic()
 

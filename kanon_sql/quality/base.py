@@ -124,6 +124,19 @@ class Metric(ABC):
         """
         return {}
 
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """What a vector's rows add at least to the aggregates, however classes are merged, unless suppressed.
+
+        The names that :meth:`value` needs -> SQL over ``row_count`` and, in the finest partition
+        possible, ``finest_rows`` (of the vector's class) and what is carried along. Empty where
+        nothing is known.
+
+        Args:
+            k: a released class has at least so many rows.
+            carried: as in :meth:`aggregates`.
+        """
+        return {}
+
     @abstractmethod
     def value(self, counts: Counts, measured: Measured) -> float:
         """The metric of a node with its suppression."""

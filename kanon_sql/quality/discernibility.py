@@ -27,6 +27,10 @@ class Discernibility(Metric):
             "squares": render("quality/discernibility", kept=kept, kept_only=False),
         }
 
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """A row's class never gets smaller, nor than k (Bayardo and Agrawal 2005, section 4.1)."""
+        return {"kept_squares": render("quality/least_discernibility", k=k)}
+
     def value(self, counts: Counts, measured: Measured) -> float:
         """Squared released sizes plus N per suppressed row."""
         return float(measured.values["kept_squares"] + counts.rows * measured.suppressed)

@@ -31,6 +31,10 @@ class Loss(Metric):
         """Per sized quasi-identifier: domain values under the released rows' values."""
         return {f"covered_{index}": render("quality/loss", kept=kept, size=size) for index, size in enumerate(carried)}
 
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """No row's values get more detailed than in the finest classes."""
+        return {f"covered_{index}": render("quality/least_loss", size=size) for index, size in enumerate(carried)}
+
     def value(self, counts: Counts, measured: Measured) -> float:
         """The geometric mean of the attributes' losses."""
         kept = counts.rows - measured.suppressed

@@ -108,7 +108,9 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         all_minimal: list all k-minimal generalizations, not only their number.
     """
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
-    if result.node is not None:
+    if result.intervals is not None:
+        parts += section("Intervals", _intervals(result.intervals, result.node or {}))
+    elif result.node is not None:
         parts += section("Levels", _levels(result.node))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
@@ -196,6 +198,15 @@ def _levels(node: Mapping[str, int]) -> RenderableType:
     return table
 
 
+def _intervals(intervals: Mapping[str, int], node: Mapping[str, int]) -> RenderableType:
+    table = columns([("quasi-identifier", False), ("intervals", True), ("", False)])
+    for name, level in node.items():
+        count = number(intervals[name]) if name in intervals else ""
+        said = "" if name in intervals else "as in the source" if level == 0 else "all values together"
+        table.add_row(Text(shown(name)), Text(count), Text(said, "dim"))
+    return table
+
+
 def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
     table = columns([("asked", False), ("achieved", False), ("violating classes", True), ("rows", True)])
     for item in achieved.values():
@@ -238,7 +249,9 @@ def _search(search: SearchSummary, found: bool) -> Iterable[tuple[str, str]]:
     else:
         proven = "proven: no generalization satisfies the requirements"
         yield "outcome", proven if search.proven else "nothing was found; not proven that there is nothing"
-    nodes = f"{number(search.nodes_evaluated)} evaluated of {number(search.nodes_total)}"
+    nodes = f"{number(search.nodes_evaluated)} evaluated"
+    if search.nodes_total is not None:
+        nodes += f" of {number(search.nodes_total)}"
     if search.nodes_inferred is not None:
         nodes += f", {number(search.nodes_inferred)} decided without a query"
     yield "nodes", nodes

@@ -15,6 +15,7 @@ from kanon_sql.search.explain import Explained, explain
 from kanon_sql.search.genetic import genetic
 from kanon_sql.search.greedy import greedy
 from kanon_sql.search.incognito import incognito
+from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.samarati import samarati
 from kanon_sql.search.top_down import top_down
@@ -24,15 +25,18 @@ __all__ = [
     "MAX_NODES",
     "STRATEGIES",
     "Batch",
+    "Cuts",
     "Explained",
     "Outcome",
     "Progress",
     "Question",
     "Search",
+    "Span",
     "Stopped",
     "Strategy",
     "Verdict",
     "explain",
+    "k_optimize",
     "search",
 ]
 
@@ -48,7 +52,10 @@ STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "samarati": samarati,
     "top_down": top_down,
 }
-"""Every algorithm by the name a spec uses: question, options -> strategy."""
+"""Every algorithm over the lattice by the name a spec uses: question, options -> strategy.
+
+``k_optimize`` is none of them: its nodes are not those of the lattice.
+"""
 
 HEURISTICS = frozenset({"annealing", "bottom_up", "datafly", "genetic", "greedy", "top_down"})
 """Those that find a satisfying node and never prove it the best."""

@@ -142,6 +142,7 @@ _ALGORITHMS = (
     "samarati",
     "incognito",
     "exhaustive",
+    "k_optimize",
     "greedy",
     "datafly",
     "bottom_up",
@@ -149,8 +150,9 @@ _ALGORITHMS = (
     "genetic",
     "annealing",
 )
-"""The algorithms that draw random numbers."""
 _METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
+_BOUNDED = ("loss", "discernibility")
+"""The metrics that k_optimize has lower bounds for."""
 _PREFERENCES = (
     "minimum_suppression",
     "minimum_absolute_distance",
@@ -160,7 +162,12 @@ _PREFERENCES = (
 
 
 _VARIANTS = ("basic", "super_roots", "cube")
-_TAKEN_BY = {"variant": ("incognito",), "matrix": ("samarati",), "seed": ("genetic", "annealing")}
+_TAKEN_BY = {
+    "variant": ("incognito",),
+    "matrix": ("samarati",),
+    "seed": ("genetic", "annealing"),
+    "cuts": ("k_optimize",),
+}
 """Options that only some algorithms take."""
 
 
@@ -171,7 +178,19 @@ def _flag(value: object) -> bool:
 
 
 class SearchOptions(Part):
-    """How to search the generalization lattice, and what makes one node better than another."""
+    """How to search the generalization lattice, and what makes one node better than another.
+
+    Attributes:
+        algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
+            the ordered domains into intervals.
+        metric: what to optimize; k_optimize knows loss and discernibility.
+        prefer: what decides between equals; not for k_optimize.
+        variant: for incognito, which frequency sets it prepares.
+        matrix: for samarati, count suppressed rows by the matrix of distance vectors.
+        seed: for genetic and annealing, of the random numbers.
+        cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
+            quantiles of the rows; None for between any two values.
+    """
 
     expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
 
@@ -181,6 +200,7 @@ class SearchOptions(Part):
             "samarati",
             "incognito",
             "exhaustive",
+            "k_optimize",
             "greedy",
             "datafly",
             "bottom_up",
@@ -212,6 +232,16 @@ class SearchOptions(Part):
     seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
         default=0, description="For genetic and annealing: of the random numbers."
     )
+    cuts: Annotated[
+        int | None,
+        checked(integer("a number of cuts", 1)),
+        WithJsonSchema({"type": ["integer", "null"], "minimum": 1}),
+    ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
+
+    @property
+    def of_intervals(self) -> bool:
+        """Whether the algorithm chooses intervals of the values, not levels of the hierarchies."""
+        return self.algorithm == "k_optimize"
 
     @property
     def options(self) -> dict[str, Any]:
@@ -221,7 +251,7 @@ class SearchOptions(Part):
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """An option is for the algorithms that take it."""
+        """What an algorithm does not take, or cannot do."""
         algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
         if algorithm in _ALGORITHMS:
             for option, algorithms in _TAKEN_BY.items():
@@ -229,6 +259,16 @@ class SearchOptions(Part):
                     yield Fault(
                         (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
                     )
+        if algorithm != "k_optimize":
+            return
+        if given.get("metric") in set(_METRICS) - set(_BOUNDED):
+            yield Fault(
+                ("metric",),
+                "k_optimize needs a metric that more cuts cannot make worse but by suppression, which is known of "
+                f"{' and '.join(_BOUNDED)} only",
+            )
+        if "prefer" in given and given["prefer"] != cls.model_fields["prefer"].default:
+            yield Fault(("prefer",), "k_optimize chooses by the metric alone", True)
 
     @model_serializer(mode="wrap")
     def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
@@ -393,6 +433,12 @@ class Spec(Part):
                 yield Fault(("search", "matrix"), why, True)
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
+        if value is not None and value.search.of_intervals:
+            for name, column in value.quasi_identifiers.items():
+                for key in ("minimum_level", "maximum_level"):
+                    if getattr(column, key) != QuasiIdentifier.model_fields[key].default:
+                        message = f"{value.search.algorithm} chooses intervals of the values, not levels"
+                        yield Fault(("quasi_identifiers", name, key), message, True)
 
     # --- Where it stands ---
 

@@ -131,6 +131,28 @@ CASES: dict[str, dict[str, Any]] = {
             "zip": {"sql": ["substring(x, 1, 2)"]},
         }
     },
+    "intervals": {
+        "quasi_identifiers": {"zip": None, "sex": {"tree": {"x": ["M", "m"], "y": ["F", "none"]}}},
+        "search": {"algorithm": "k_optimize"},
+    },
+    "intervals of dates and numbers, limited, l": {
+        "quasi_identifiers": {"born": None, "weight": None},
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "illness", "l": 2}}],
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
+    },
+    "intervals, persons, NULL": {
+        "unit": "person",
+        "quasi_identifiers": {"sex": None, "illness": None},
+        "sensitive": [],
+        "search": {"algorithm": "k_optimize"},
+    },
+    "intervals, NULLs suppressed, masked": {
+        "quasi_identifiers": {"weight": None, "illness": {"tree": {"x": ["flu", "Flu"], "y": ["asthma", "ulcer"]}}},
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6, "style": "mask"},
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},

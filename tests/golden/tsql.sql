@@ -470,6 +470,371 @@ SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'04c66a5ea36817c98e6404d562bb193485523fabdf3597dec1a889fb03c69d2a', N'{"published_at": "(the time)"}');
 
 -- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[visits] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- frequency/raw
+SELECT CAST([kanon_source].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q2], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/totals
+SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [row_count], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [q0] IS NULL OR [q1] IS NULL OR [q2] IS NULL) AS [null_rows], NULL AS [persons], NULL AS [most_vectors];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup2"]', N'(the time)');
+
+-- hierarchy/lookup_rules
+SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1]
+INTO [kanon_scratch].[kanon_run_lookup2]
+FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q2] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [distinct_values]) AS [labelled];
+
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup2] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- hierarchy/nesting
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+
+-- hierarchy/coverage
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+UNION ALL
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+UNION ALL
+SELECT 2 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup2]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] JOIN (SELECT [q2] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q2]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+
+-- frequency/encode
+SELECT [lookup0].[c0] AS [c0_0], [lookup1].[c0] AS [c1_0], [lookup1].[c1] AS [c1_1], [lookup2].[c0] AS [c2_0], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_frequency]
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], [q2] AS [q2], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1], [q2]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_lookup2] AS [lookup2] ON EXISTS(SELECT [vectors].[q2] INTERSECT SELECT [lookup2].[value]);
+
+-- frequency/marginals
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c2_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_lookup2]) AS [sizes] ON [labels].[code] = [sizes].[code];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_order0"]', N'(the time)');
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END IS NULL THEN 1 ELSE 0 END, CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order0]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [value_position] AS [domain_position], COUNT_BIG(*) OVER () AS [used_values], CAST(SUM([row_count]) OVER (ORDER BY CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - [row_count] AS BIGINT) AS [rows_before], CAST(SUM([row_count]) OVER () AS BIGINT) AS [row_total] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [row_count] AS [row_count] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [labels].[sort] AS [sort], COALESCE([counted].[row_count], 0) AS [row_count] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN (SELECT [c0_0] AS [code], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c0_0]) AS [counted] ON [labels].[code] * 1 = [counted].[code]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_positions1"]', N'(the time)');
+
+-- hierarchy/domain
+CREATE TABLE [kanon_scratch].[kanon_run_positions1] ([l0] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l1] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
+
+-- hierarchy/load
+INSERT INTO [kanon_scratch].[kanon_run_positions1] VALUES
+  (N'M', N'0'),
+  (N'it''s', N'1'),
+  (N'F\', N'2');
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_order1"]', N'(the time)');
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END IS NULL THEN 1 ELSE 0 END, CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order1]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [domain_position] AS [domain_position], COUNT_BIG(*) OVER () AS [used_values], CAST(SUM([row_count]) OVER (ORDER BY CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - [row_count] AS BIGINT) AS [rows_before], CAST(SUM([row_count]) OVER () AS BIGINT) AS [row_total] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [sort] AS [domain_position], [row_count] AS [row_count] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], COALESCE(CAST([positions].[l1] AS INTEGER), 0) AS [sort], COALESCE([counted].[row_count], 0) AS [row_count] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_positions1] AS [positions] ON [labels].[label] = [positions].[l0] LEFT JOIN (SELECT [c1_0] AS [code], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c1_0]) AS [counted] ON [labels].[code] * 1 = [counted].[code]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_order2"]', N'(the time)');
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END IS NULL THEN 1 ELSE 0 END, CASE WHEN [used_values] <= 10 THEN [value_position] ELSE CAST((([rows_before] * 10) - ([rows_before] * 10) % ([row_total])) / ([row_total]) AS BIGINT) END) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order2]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [value_position] AS [domain_position], COUNT_BIG(*) OVER () AS [used_values], CAST(SUM([row_count]) OVER (ORDER BY CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - [row_count] AS BIGINT) AS [rows_before], CAST(SUM([row_count]) OVER () AS BIGINT) AS [row_total] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [row_count] AS [row_count] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [labels].[sort] AS [sort], COALESCE([counted].[row_count], 0) AS [row_count] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup2] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN (SELECT [c2_0] AS [code], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c2_0]) AS [counted] ON [labels].[code] * 1 = [counted].[code]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- partition/count
+SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0] UNION ALL SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1] UNION ALL SELECT 2 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order2];
+
+-- partition/atoms
+SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom] UNION ALL SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom] UNION ALL SELECT 2 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order2] GROUP BY [atom];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_atoms"]', N'(the time)');
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], [order2].[atom] AS [a2], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 JOIN [kanon_scratch].[kanon_run_order2] AS [order2] ON [vectors].[c2_0] = [order2].[code] * 1 GROUP BY [order0].[atom], [order1].[atom], [order2].[atom];
+
+-- partition/spans
+SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z0] ELSE 0 END) AS [covered_0], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z1] ELSE 0 END) AS [covered_1], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z2] ELSE 0 END) AS [covered_2], SUM(CASE WHEN ([class_size] >= 3) THEN [w0] ELSE 0 END) AS [least0], SUM(CASE WHEN ([class_size] >= 3) THEN [w1] ELSE 0 END) AS [least1], SUM(CASE WHEN ([class_size] >= 3) THEN [w2] ELSE 0 END) AS [least2] FROM (SELECT [node] AS [k0], [head0] AS [k1], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], MIN([head_size0]) AS [z0], MIN([head_size1]) AS [z1], MIN([head_size2]) AS [z2], SUM([least0]) AS [w0], SUM([least1]) AS [w1], SUM([least2]) AS [w2] FROM (SELECT [node] AS [node], [head0] + CASE WHEN [adds] = 0 THEN 0 WHEN [place] >= 1073741824 THEN 2 WHEN [place] >= [cut_at] THEN 1 ELSE 0 END AS [head0], CASE WHEN [adds] = 0 OR [changes] <> 0 THEN [head_size0] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size0] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size0], CASE WHEN [adds] = 0 OR [changes] <> 1 THEN [head_size1] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size1] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size1], CASE WHEN [adds] = 0 OR [changes] <> 2 THEN [head_size2] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size2] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size2], [row_count] * [z0] AS [least0], [row_count] * [z1] AS [least1], [row_count] * [z2] AS [least2], [row_count] AS [row_count] FROM (SELECT [placed].*, CASE WHEN [adds] = 1 OR [changes] <> 0 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size0] ELSE [size_below] END AS [z0], CASE WHEN [adds] = 1 OR [changes] <> 1 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size1] ELSE [size_below] END AS [z1], CASE WHEN [adds] = 1 OR [changes] <> 2 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size2] ELSE [size_below] END AS [z2] FROM (SELECT [spans].[node] AS [node], [spans].[changes] AS [changes], [spans].[adds] AS [adds], [spans].[cut_at] AS [cut_at], [spans].[cut_low] AS [cut_low], [spans].[cut_high] AS [cut_high], [spans].[size_below] AS [size_below], [spans].[size_above] AS [size_above], [rolled].[head0] AS [head0], [rolled].[finest0] AS [finest0], [rolled].[head_size0] AS [head_size0], [rolled].[size0] AS [size0], [rolled].[head_size1] AS [head_size1], [rolled].[size1] AS [size1], [rolled].[head_size2] AS [head_size2], [rolled].[size2] AS [size2], [rolled].[row_count] AS [row_count], CASE [spans].[changes] WHEN 0 THEN [rolled].[f0] WHEN 1 THEN [rolled].[f1] WHEN 2 THEN [rolled].[f2] ELSE -1 END AS [place] FROM (SELECT [map0].[interval_number] AS [f0], [map1].[interval_number] AS [f1], [map2].[interval_number] AS [f2], MIN(CAST([map0].[head_digit] AS BIGINT) + CAST([map1].[head_digit] AS BIGINT) + CAST([map2].[head_digit] AS BIGINT)) AS [head0], MIN(CAST([map0].[finest_digit] AS BIGINT) + CAST([map1].[finest_digit] AS BIGINT) + CAST([map2].[finest_digit] AS BIGINT)) AS [finest0], MIN([map0].[head_size]) AS [head_size0], MIN([map0].[finest_size]) AS [size0], MIN([map1].[head_size]) AS [head_size1], MIN([map1].[finest_size]) AS [size1], MIN([map2].[head_size]) AS [head_size2], MIN([map2].[finest_size]) AS [size2], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_atoms] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 4611686018427387903, 4611686018427387903)) AS [map0] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map0] ON [a0] = [map0].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 1, 1)) AS [map1] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map1] ON [a1] = [map1].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 4611686018427387903, 4611686018427387903)) AS [map2] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map2] ON [a2] = [map2].[atom] GROUP BY [map0].[interval_number], [map1].[interval_number], [map2].[interval_number]) AS [rolled] CROSS JOIN (VALUES (0, -1, 1, 1073741824, 1073741824, 1073741824, 0, 0)) AS [spans] ([node], [changes], [adds], [cut_at], [cut_low], [cut_high], [size_below], [size_above])) AS [placed]) AS [costed]) AS [moved] GROUP BY [node], [head0]) AS [classes] GROUP BY [k0];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval0"]', N'(the time)');
+
+-- partition/intervals
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_interval0]
+FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] WHEN [bounds].[first_value] = 0 AND [above].[label] IS NULL THEN N'not NULL' WHEN [bounds].[first_value] = 0 THEN N'< ' + [above].[label] WHEN [above].[label] IS NULL THEN N'>= ' + [lowest].[label] ELSE N'[' + [lowest].[label] + N', ' + [above].[label] + N')' END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order0] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order0] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order0] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order0] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval1"]', N'(the time)');
+
+-- partition/intervals
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_interval1]
+FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] ELSE [lowest].[label] + N'..' + [highest].[label] END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order1] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order1] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order1] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order1] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval2"]', N'(the time)');
+
+-- partition/intervals
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_interval2]
+FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] WHEN [bounds].[first_value] = 0 AND [above].[label] IS NULL THEN N'not NULL' WHEN [bounds].[first_value] = 0 THEN N'< ' + [above].[label] WHEN [above].[label] IS NULL THEN N'>= ' + [lowest].[label] ELSE N'[' + [lowest].[label] + N', ' + [above].[label] + N')' END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order2] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order2] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order2] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order2] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
+
+-- partition/labels
+SELECT 1 AS [attribute], COUNT_BIG(DISTINCT CASE WHEN NOT [l1] IS NULL THEN [c1] END) AS [intervals], COUNT_BIG(DISTINCT [l1]) AS [interval_labels] FROM [kanon_scratch].[kanon_run_interval1];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_intervals"]', N'(the time)');
+
+-- partition/encode
+SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[c2_0] AS [c2_0], [chosen2].[to_code] AS [c2_1], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_intervals]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval2]) AS [chosen2] ON [vectors].[c2_0] = [chosen2].[from_code];
+
+-- frequency/marginals
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval2]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 2 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval2]) AS [sizes] ON [labels].[code] = [sizes].[code];
+
+-- scratch/size
+SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals]) AS [row_count];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [y0] ELSE 0 END) AS [covered_0], 0 AS [padding_0], 0 AS [padding_1] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], MIN([c1_1]) AS [z0] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [y0] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes0] ON [classes].[z0] = [sizes0].[code];
+
+-- evaluate/suppressed
+SELECT [k0], [class_rows]
+INTO [kanon_scratch].[kanon_run_suppressed]
+FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c1_1] AS [k0], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- release/write
+SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [lookup2].[l2] AS [dx]
+INTO [clinic].[kanon_run_release]
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT CAST([kanon_source].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_interval2] AS [lookup2] ON EXISTS(SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup2].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
+
+-- release/labels
+SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
+UNION ALL
+SELECT 1 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval1]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
+UNION ALL
+SELECT 2 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval2]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
+
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[kanon_run_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- evaluate/achieved
+SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [k2] AS [k2], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [q2] AS [k2], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q2], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [q2]) AS [classes]) AS [flagged];
+
+-- manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'e98da127c2ea2ceaa7498ad4b917aec74580a8fdc980772a067f32a101970677', N'{"published_at": "(the time)"}');
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_intervals];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval2];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_atoms];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_order2];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_order1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_positions1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_order0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lookup2];
+
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[visits] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- frequency/raw
+SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/totals
+SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [row_count], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw] WHERE [q0] IS NULL OR [q1] IS NULL) AS [null_rows], (SELECT COUNT_BIG(DISTINCT [unit]) FROM [kanon_scratch].[kanon_run_raw]) AS [persons], (SELECT MAX([vectors]) FROM (SELECT [unit] AS [unit], COUNT_BIG(*) AS [vectors] FROM (SELECT DISTINCT [unit] AS [unit], [q0] AS [q0], [q1] AS [q1] FROM [kanon_scratch].[kanon_run_raw] WHERE NOT [unit] IS NULL) AS [person_vectors] GROUP BY [unit]) AS [vectors_per_person]) AS [most_vectors];
+
+-- frequency/encode
+SELECT [lookup0].[c0] AS [c0_0], [lookup0].[c1] AS [c0_1], [lookup1].[c0] AS [c1_0], [lookup1].[c1] AS [c1_1], [vectors].[person_count] AS [person_count], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_frequency]
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], COUNT_BIG(DISTINCT [unit]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]);
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order0]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [value_position] AS [domain_position] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [labels].[sort] AS [sort] FROM (SELECT [c0] AS [code], [l0] AS [label], MIN([value]) AS [sort] FROM [kanon_scratch].[kanon_run_lookup0] GROUP BY [c0], [l0]) AS [labels]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order1]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [domain_position] AS [domain_position] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [sort] AS [domain_position] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], COALESCE(CAST([positions].[l1] AS INTEGER), 0) AS [sort] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_positions1] AS [positions] ON [labels].[label] = [positions].[l0]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- partition/count
+SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0] UNION ALL SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1];
+
+-- partition/atoms
+SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom] UNION ALL SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom];
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 GROUP BY [order0].[atom], [order1].[atom];
+
+-- partition/spans
+SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares], SUM(CASE WHEN ([class_size] >= 3) THEN [w0] ELSE 0 END) AS [least0] FROM (SELECT [node] AS [k0], [head0] AS [k1], SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size], SUM([least0]) AS [w0] FROM (SELECT [node] AS [node], [head0] + CASE WHEN [adds] = 0 THEN 0 WHEN [place] >= 1073741824 THEN 2 WHEN [place] >= [cut_at] THEN 1 ELSE 0 END AS [head0], [row_count] * CASE WHEN [finest_rows] < 3 THEN 3 ELSE [finest_rows] END AS [least0], [person_count] AS [person_count], [row_count] AS [row_count] FROM (SELECT [placed].*, SUM([row_count]) OVER (PARTITION BY [node], [finest0] - CASE WHEN [adds] = 0 AND [place] >= [cut_at] THEN CASE [changes] WHEN 0 THEN 3 WHEN 1 THEN 6 ELSE 0 END ELSE 0 END) AS [finest_rows] FROM (SELECT [spans].[node] AS [node], [spans].[changes] AS [changes], [spans].[adds] AS [adds], [spans].[cut_at] AS [cut_at], [rolled].[head0] AS [head0], [rolled].[finest0] AS [finest0], [rolled].[person_count] AS [person_count], [rolled].[row_count] AS [row_count], CASE [spans].[changes] WHEN 0 THEN [rolled].[f0] WHEN 1 THEN [rolled].[f1] ELSE -1 END AS [place] FROM (SELECT [map0].[interval_number] AS [f0], [map1].[interval_number] AS [f1], MIN(CAST([map0].[head_digit] AS BIGINT) + CAST([map1].[head_digit] AS BIGINT)) AS [head0], MIN(CAST([map0].[finest_digit] AS BIGINT) + CAST([map1].[finest_digit] AS BIGINT)) AS [finest0], SUM([person_count]) AS [person_count], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_atoms] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map0] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map0] ON [a0] = [map0].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map1] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map1] ON [a1] = [map1].[atom] GROUP BY [map0].[interval_number], [map1].[interval_number]) AS [rolled] CROSS JOIN (VALUES (0, -1, 1, 1073741824)) AS [spans] ([node], [changes], [adds], [cut_at])) AS [placed]) AS [costed]) AS [moved] GROUP BY [node], [head0]) AS [classes] GROUP BY [k0];
+
+-- partition/encode
+SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[person_count] AS [person_count], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_intervals]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+
+-- frequency/marginals
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+UNION ALL
+SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes];
+
+-- evaluate/suppressed
+SELECT [k0], [class_rows]
+INTO [kanon_scratch].[kanon_run_suppressed]
+FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c1_1] AS [k0], SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- release/write
+SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx], CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [kanon_unit]
+INTO [kanon_scratch].[kanon_run_staged]
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL;
+
+-- release/copy
+SELECT [age], [sex], [dx]
+INTO [clinic].[kanon_run_release]
+FROM [kanon_scratch].[kanon_run_staged] AS [staged] ORDER BY NEWID();
+
+-- release/count
+SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [kanon_unit]) AS [persons] FROM [kanon_scratch].[kanon_run_staged] AS [counted];
+
+-- release/labels
+SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
+UNION ALL
+SELECT 1 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval1]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
+
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- evaluate/achieved
+SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [q0] AS [k0], [q1] AS [k1], SUM([row_count]) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], 1 AS [row_count] FROM [kanon_scratch].[kanon_run_staged] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes]) AS [flagged];
+
+-- manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'108cd08c5471a96bbf3da5302e45e1ee81c6951ac7593770d642fc2ec90007b7', N'{"published_at": "(the time)"}');
+
+-- frequency/raw
+SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/encode
+SELECT [lookup0].[c0] AS [c0_0], [lookup0].[c1] AS [c0_1], [lookup1].[c0] AS [c1_0], [lookup1].[c1] AS [c1_1], [sensitive].[code] AS [value_code], [sensitive].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_values0]
+FROM (SELECT [q0] AS [q0], [q1] AS [q1], [v0] AS [v0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_raw] GROUP BY [q0], [q1], [v0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_sensitive0] AS [sensitive] ON EXISTS(SELECT [vectors].[v0] INTERSECT SELECT [sensitive].[value]);
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 GROUP BY [order0].[atom], [order1].[atom];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_atoms0"]', N'(the time)');
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], [value_code], MIN([reference_share]) AS [reference_share], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms0]
+FROM [kanon_scratch].[kanon_run_values0] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 GROUP BY [order0].[atom], [order1].[atom], [value_code];
+
+-- partition/spans
+SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 0 ELSE [class_rows] END) AS [suppressed], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN [w0] ELSE 0 END) AS [least0] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[w0] AS [w0], [values0].[m1] AS [m1] FROM (SELECT [node] AS [k0], [head0] AS [k1], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], SUM([least0]) AS [w0] FROM (SELECT [node] AS [node], [head0] + CASE WHEN [adds] = 0 THEN 0 WHEN [place] >= 1073741824 THEN 2 WHEN [place] >= [cut_at] THEN 1 ELSE 0 END AS [head0], [row_count] * CASE WHEN [finest_rows] < 3 THEN 3 ELSE [finest_rows] END AS [least0], [row_count] AS [row_count] FROM (SELECT [placed].*, SUM([row_count]) OVER (PARTITION BY [node], [finest0] - CASE WHEN [adds] = 0 AND [place] >= [cut_at] THEN CASE [changes] WHEN 0 THEN 3 WHEN 1 THEN 6 ELSE 0 END ELSE 0 END) AS [finest_rows] FROM (SELECT [spans].[node] AS [node], [spans].[changes] AS [changes], [spans].[adds] AS [adds], [spans].[cut_at] AS [cut_at], [rolled].[head0] AS [head0], [rolled].[finest0] AS [finest0], [rolled].[row_count] AS [row_count], CASE [spans].[changes] WHEN 0 THEN [rolled].[f0] WHEN 1 THEN [rolled].[f1] ELSE -1 END AS [place] FROM (SELECT [map0].[interval_number] AS [f0], [map1].[interval_number] AS [f1], MIN(CAST([map0].[head_digit] AS BIGINT) + CAST([map1].[head_digit] AS BIGINT)) AS [head0], MIN(CAST([map0].[finest_digit] AS BIGINT) + CAST([map1].[finest_digit] AS BIGINT)) AS [finest0], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_atoms] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map0] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map0] ON [a0] = [map0].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map1] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map1] ON [a1] = [map1].[atom] GROUP BY [map0].[interval_number], [map1].[interval_number]) AS [rolled] CROSS JOIN (VALUES (0, -1, 1, 1073741824)) AS [spans] ([node], [changes], [adds], [cut_at])) AS [placed]) AS [costed]) AS [moved] GROUP BY [node], [head0]) AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [node] AS [k0], [head0] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [node] AS [node], [head0] + CASE WHEN [adds] = 0 THEN 0 WHEN [place] >= 1073741824 THEN 2 WHEN [place] >= [cut_at] THEN 1 ELSE 0 END AS [head0], [value_code] AS [value_code], [reference_share] AS [reference_share], [row_count] AS [row_count] FROM (SELECT [placed].* FROM (SELECT [spans].[node] AS [node], [spans].[changes] AS [changes], [spans].[adds] AS [adds], [spans].[cut_at] AS [cut_at], [rolled].[head0] AS [head0], [rolled].[finest0] AS [finest0], [rolled].[value_code] AS [value_code], [rolled].[reference_share] AS [reference_share], [rolled].[row_count] AS [row_count], CASE [spans].[changes] WHEN 0 THEN [rolled].[f0] WHEN 1 THEN [rolled].[f1] ELSE -1 END AS [place] FROM (SELECT [map0].[interval_number] AS [f0], [map1].[interval_number] AS [f1], MIN(CAST([map0].[head_digit] AS BIGINT) + CAST([map1].[head_digit] AS BIGINT)) AS [head0], MIN(CAST([map0].[finest_digit] AS BIGINT) + CAST([map1].[finest_digit] AS BIGINT)) AS [finest0], [value_code] AS [value_code], MIN([reference_share]) AS [reference_share], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_atoms0] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map0] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map0] ON [a0] = [map0].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0)) AS [map1] ([atom], [interval_number], [head_digit], [finest_digit])) AS [map1] ON [a1] = [map1].[atom] GROUP BY [map0].[interval_number], [map1].[interval_number], [value_code]) AS [rolled] CROSS JOIN (VALUES (0, -1, 1, 1073741824)) AS [spans] ([node], [changes], [adds], [cut_at])) AS [placed]) AS [costed]) AS [moved] GROUP BY [node], [head0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes] GROUP BY [k0];
+
+-- partition/encode
+SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_intervals]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_intervals_values0"]', N'(the time)');
+
+-- partition/encode
+SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[value_code] AS [value_code], [vectors].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_intervals_values0]
+FROM [kanon_scratch].[kanon_run_values0] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+
+-- scratch/size
+SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals_values0]) AS [row_count];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c1_1] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes];
+
+-- evaluate/suppressed
+SELECT [k0], [class_rows]
+INTO [kanon_scratch].[kanon_run_suppressed]
+FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c1_1] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- release/write
+SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx]
+INTO [clinic].[kanon_run_release]
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
+
+-- evaluate/achieved
+SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], COALESCE([reference].[reference_share], 0) AS [reference_share], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share] FROM [kanon_scratch].[kanon_run_sensitive0]) AS [reference] ON EXISTS(SELECT CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [reference].[reference_value])) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged];
+
+-- manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'a78411ef04baa0835b26987b5f55b75cab9b4cb7bf437d92b00028d004e3a1f9', N'{"published_at": "(the time)"}');
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_intervals_values0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_atoms0];
+
+-- check/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[visits] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- frequency/raw
@@ -546,9 +911,6 @@ SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], C
 INTO [kanon_scratch].[kanon_run_lookup1]
 FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], [l3] AS [l3], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l3] IS NULL THEN 1 ELSE 0 END, [l3]) AS BIGINT) AS [c3], CAST(COUNT_BIG(*) OVER (PARTITION BY [l3]) AS INTEGER) AS [s3], [l4] AS [l4], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l4] IS NULL THEN 1 ELSE 0 END, [l4]) AS BIGINT) AS [c4], CAST(COUNT_BIG(*) OVER (PARTITION BY [l4]) AS INTEGER) AS [s4] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
--- scratch/record
-INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup2"]', N'(the time)');
-
 -- hierarchy/lookup_rules
 SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1]
 INTO [kanon_scratch].[kanon_run_lookup2]
@@ -556,9 +918,6 @@ FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CASE 
 
 -- check/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l3] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l4] COLLATE Latin1_General_BIN2, 1) = N' ';
-
--- check/blank_ends
-SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_lookup2] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchy/nesting
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
@@ -651,6 +1010,26 @@ SELECT 0 AS [node], SUM(CASE WHEN [class_size] < 3 THEN [outlier_rows] ELSE 0 EN
 UNION ALL
 SELECT 1 AS [node], SUM(CASE WHEN [class_size] < 3 THEN [outlier_rows] ELSE 0 END) AS [suppressed] FROM (SELECT MIN([outlier_rows]) AS [outlier_rows], SUM([distance_size]) AS [class_size] FROM [kanon_scratch].[kanon_run_matrix] WHERE [d0] <= 1 AND [d1] <= 0 AND [d2] <= 1 GROUP BY [outlier]) AS [classes];
 
+-- partition/positions
+SELECT CAST([person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], ROW_NUMBER() OVER (ORDER BY CASE WHEN [listed].[person] IS NULL THEN 1 ELSE 0 END, [listed].[person]) AS [l1]
+INTO [kanon_scratch].[kanon_run_positions1]
+FROM [clinic].[sexes] AS [listed];
+
+-- partition/order
+SELECT [code], [label], [is_null], [value_position], [domain_position], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - 1 AS INTEGER) AS [atom]
+INTO [kanon_scratch].[kanon_run_order2]
+FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [value_position] AS [domain_position] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [labels].[sort] AS [sort] FROM (SELECT [c0] AS [code], [l0] AS [label], MIN([value]) AS [sort] FROM [kanon_scratch].[kanon_run_lookup2] GROUP BY [c0], [l0]) AS [labels]) AS [sorted]) AS [numbered]) AS [counted_values];
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], [order2].[atom] AS [a2], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms]
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 JOIN [kanon_scratch].[kanon_run_order2] AS [order2] ON [vectors].[c2_0] = [order2].[code] * 1 GROUP BY [order0].[atom], [order1].[atom], [order2].[atom];
+
+-- partition/vectors
+SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], [order2].[atom] AS [a2], [value_code], MIN([reference_share]) AS [reference_share], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_atoms0]
+FROM [kanon_scratch].[kanon_run_values0] AS [vectors] JOIN [kanon_scratch].[kanon_run_order0] AS [order0] ON [vectors].[c0_0] = [order0].[code] * 1 JOIN [kanon_scratch].[kanon_run_order1] AS [order1] ON [vectors].[c1_0] = [order1].[code] * 1 JOIN [kanon_scratch].[kanon_run_order2] AS [order2] ON [vectors].[c2_0] = [order2].[code] * 1 GROUP BY [order0].[atom], [order1].[atom], [order2].[atom], [value_code];
+
 -- manifest/find
 SELECT COUNT_BIG(*) AS [published] FROM [clinic].[kanon_sql_manifest] WHERE [release_name] = N'visits_release';
 
@@ -677,9 +1056,6 @@ DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_rollup1];
 
 -- scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_rollup0];
-
--- scratch/drop
-DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lookup2];
 
 -- check/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';

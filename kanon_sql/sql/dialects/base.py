@@ -28,6 +28,7 @@ class Dialect:
         inserts: rows can be inserted into a scratch table of the session.
         deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
+        selects_values: VALUES can be selected from, with a name for every column.
     """
 
     name: ClassVar[str]
@@ -39,6 +40,7 @@ class Dialect:
     inserts: ClassVar[bool] = True
     deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True
+    selects_values: ClassVar[bool] = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Text that is compared character by character, whatever its column's collation is."""
@@ -90,6 +92,13 @@ class Dialect:
 
     def numbers(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> str:
         """The FROM form of a table of integers."""
+        if not self.selects_values:
+            names = [self.quote(column) for column in columns]
+            selects = [
+                "SELECT " + ", ".join(f"{number} AS {column}" for column, number in zip(names, row, strict=True))
+                for row in rows
+            ]
+            return f"({' UNION ALL '.join(selects)}) AS {self.quote(name)}"
         listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
         return f"(VALUES {listed}) AS {self.quote(name)} ({', '.join(map(self.quote, columns))})"
 

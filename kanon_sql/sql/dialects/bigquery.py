@@ -21,6 +21,7 @@ class BigQuery(Dialect):
     sqlglot = "bigquery"
     backslash: ClassVar[bool] = True
     longest_name = (300, "bytes")
+    selects_values = False
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The empty collation: case counts, also where the dataset says otherwise."""

@@ -31,6 +31,7 @@ class MariaDB(Dialect):
     backslash = "in literals"
     longest_name = (64, "characters")
     sized_text = True
+    selects_values = False
     collation: ClassVar[str] = "utf8mb4_nopad_bin"
     longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
 

@@ -85,6 +85,15 @@ class Oracle(Dialect):
         ]
         return "\nUNION ALL\n".join(f"{select} FROM DUAL" for select in selects)
 
+    def numbers(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> str:
+        """Every SELECT has a FROM, and an alias no AS."""
+        names = [self.quote(column) for column in columns]
+        selects = [
+            "SELECT " + ", ".join(f"{number} AS {column}" for column, number in zip(names, row, strict=True))
+            for row in rows
+        ]
+        return f"({' UNION ALL '.join(f'{select} FROM DUAL' for select in selects)}) {self.quote(name)}"
+
     def insert(self, table: str, rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES takes one row."""
         selects = ["SELECT " + ", ".join(map(self.text, row)) + " FROM DUAL" for row in rows]

@@ -18,6 +18,7 @@ class Redshift(Dialect):
     backslash = "in literals"
     pads = True
     longest_name = (127, "bytes")
+    selects_values = False
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Letter case counts, also in a database that ignores it."""

@@ -56,6 +56,12 @@ class SQLite(Dialect):
         listed = ",\n  ".join("(" + ", ".join(map(self.literal, row)) + ")" for row in rows)
         return f"SELECT {names} FROM (VALUES\n  {listed}\n)"
 
+    def numbers(self, name: str, columns: Sequence[str], rows: Sequence[Sequence[int]]) -> str:
+        """VALUES, whose columns have names of their own."""
+        names = ", ".join(f"column{position} AS {self.quote(column)}" for position, column in enumerate(columns, 1))
+        listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
+        return f"(SELECT {names} FROM (VALUES {listed})) AS {self.quote(name)}"
+
     def form(self, value: str, kind: str, type_name: str) -> str:
         """``typeof``, and for dates and texts whether they are what they should be."""
         stored = f"NULLIF(TYPEOF({value}), 'null')"

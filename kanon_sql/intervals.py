@@ -1,0 +1,174 @@
+"""A chosen partition as an ordinary hierarchy: value, interval, top. All that follows a search goes on from there.
+
+First the codes, with which the partition is measured like any node; then, once it is known which
+classes are suppressed, the labels. They are made of values that released rows hold, and of nothing
+else: a label must not say what only a suppressed row has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.errors import HierarchyError, Problem
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import Lookup
+from kanon_sql.lattice import Node
+from kanon_sql.ordering import Domain, Ordered, Places
+from kanon_sql.sql.text import Relation
+from kanon_sql.workspace import Workspace
+
+__all__ = ["Coded", "Labelled", "with_codes", "with_labels"]
+
+_INTERVALS, _TOP = 1, 2
+"""The levels of the hierarchy above the value."""
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A chosen partition, ready to be measured. It cannot be released: its intervals have no labels.
+
+    Attributes:
+        sets: the frequency sets over hierarchies whose level 1 is the partition's intervals.
+        node: the partition in them.
+        ordered: the ordered domains.
+        last: per quasi-identifier, the number of its last interval; NULL is in none.
+    """
+
+    sets: FrequencySets
+    node: Node
+    ordered: Ordered
+    last: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """The intervals of a release.
+
+    Attributes:
+        sets: the frequency sets, over hierarchies with labels.
+        counts: per quasi-identifier at the level of intervals, how many of them have a released row.
+        rare: per such quasi-identifier, how many of these have an end that only a few released rows or
+            persons hold; left out where there is none.
+    """
+
+    sets: FrequencySets
+    counts: Mapping[str, int]
+    rare: Mapping[str, int]
+
+
+def with_codes(workspace: Workspace, sets: FrequencySets, ordered: Ordered, places: Sequence[Places]) -> Coded:
+    """A partition as codes.
+
+    Args:
+        workspace: where to build the tables.
+        sets: the frequency sets over the hierarchies as given.
+        ordered: the ordered domains.
+        places: per quasi-identifier, where its domain is cut.
+    """
+    lookups = [
+        domain.lookup if domain.order is None else _coded(workspace, domain, domain.order, own)
+        for domain, own in zip(ordered.domains, places, strict=True)
+    ]
+    items = tuple((index, sets.packing.places[index].stride) for index in ordered.cut)
+
+    def encoded(what: str, source: Relation, *, values: bool) -> Relation:
+        tables = {f"table_{index}": lookups[index].table for index in ordered.cut} | {"source_set": source}
+        return workspace.make("partition/encode", what, tables, {}, items=items, values=values, counting=sets.counting)
+
+    base = encoded("intervals", sets.base, values=False)
+    values = {
+        name: encoded(f"intervals_values{number}", table, values=True)
+        for number, (name, table) in enumerate(sets.values.items())
+    }
+    return Coded(
+        sets=replace(sets, lookups=lookups, base=base, values=values),
+        node=tuple(domain.level(own) for domain, own in zip(ordered.domains, places, strict=True)),
+        ordered=ordered,
+        last=[domain.last_interval(own) for domain, own in zip(ordered.domains, places, strict=True)],
+    )
+
+
+def with_labels(workspace: Workspace, coded: Coded, suppressed: Relation | None, few: int) -> Labelled:
+    """Label the intervals of a partition by what its released rows hold.
+
+    Args:
+        workspace: where to build the tables.
+        coded: the partition.
+        suppressed: the packed keys of its suppressed classes; None when there is none.
+        few: an end is rare if fewer released rows or persons than this hold it.
+
+    Raises:
+        HierarchyError: two intervals of a quasi-identifier would have the same label.
+    """
+    lookups = list(coded.sets.lookups)
+    tables: dict[int, dict[str, Relation]] = {}
+    for domain in coded.ordered.domains:
+        index = domain.lookup.index
+        if domain.order is not None and coded.node[index] == _INTERVALS:
+            labels = _labels(workspace, coded, domain, suppressed, few)
+            tables[index] = {"labels": labels}
+            coded_and_labels = {"coded": lookups[index].table, "labels": labels}
+            table = workspace.make(
+                "partition/intervals", f"interval{index}", coded_and_labels, {}, top=lookups[index].top
+            )
+            lookups[index] = replace(lookups[index], table=table)
+    described = workspace.each("partition/described", len(tables), tables) if tables else []
+    counts: dict[str, int] = {}
+    rare: dict[str, int] = {}
+    problems = []
+    for attribute, intervals, different, rare_intervals in sorted(described):
+        name = lookups[attribute].name
+        counts[name] = int(intervals)
+        if rare_intervals:
+            rare[name] = int(rare_intervals)
+        if intervals != different:
+            problems.append(
+                Problem(
+                    f"quasi_identifiers.{name}: {intervals - different} of its {intervals} intervals would have the "
+                    "label of another one; recode its values in a source query"
+                )
+            )
+    if problems:
+        raise HierarchyError(problems)
+    return Labelled(replace(coded.sets, lookups=lookups), counts, rare)
+
+
+def _coded(workspace: Workspace, domain: Domain, order: Relation, places: Places) -> Lookup:
+    """The lookup table of a partition, with codes and sizes."""
+    lookup = domain.lookup
+    rows = [[number, start, end, size] for number, (start, end, size) in enumerate(domain.intervals(places), 1)]
+    columns = ["interval_number", "first_atom", "end_atom", "interval_size"]
+    table = workspace.make(
+        "partition/coded",
+        f"coded{lookup.index}",
+        {"lookup": lookup.table, "order": order},
+        {"intervals": workspace.compiler.dialect.numbers("chosen", columns, rows)},
+        top=lookup.top,
+    )
+    return replace(lookup, table=table, height=_TOP)
+
+
+def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
+    """A scratch table with the label of every interval of a quasi-identifier that has a released row."""
+    sets, node, index = coded.sets, coded.node, domain.lookup.index
+    quote = workspace.compiler.quote
+    assert domain.order is not None
+
+    def code(attribute: int, level: int) -> str:
+        return f"{quote('vectors')}.{quote(f'c{attribute}_{level}')}"
+
+    tables = {"base": sets.base, "coded": sets.lookups[index].table, "order": domain.order}
+    fills = {"code": code(index, 0), "stride": str(sets.packing.places[index].stride)}
+    keys: list[str] = []
+    if suppressed is not None:
+        tables["suppressed"] = suppressed
+        keys = sets.packing.keys(sets.keyed(node), lambda other: code(other, node[other]))
+        fills |= {f"key_{position}": key for position, key in enumerate(keys)}
+    held = workspace.make("partition/held", f"held{index}", tables, fills, keys=len(keys), counting=sets.counting)
+    ends = workspace.make("partition/ends", f"ends{index}", {"held": held}, {})
+    last = coded.last[index]
+    return workspace.make(
+        "partition/labels", f"labels{index}", {"ends": ends}, {"last": str(last)},
+        open=domain.open, alone=last == 1, few=few,
+    )  # fmt: skip
