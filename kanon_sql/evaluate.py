@@ -159,7 +159,14 @@ class Evaluator:
         """What the kept classes of a node achieve."""
         covering = self._coverings.best(node)
         statement = self.statements.one(
-            "evaluate/achieved", node, covering, None, {}, models=achieved_columns(self.models), kept_only=True, sizes=SIZES
+            "evaluate/achieved",
+            node,
+            covering,
+            None,
+            {},
+            models=achieved_columns(self.models),
+            kept_only=True,
+            sizes=SIZES,
         )
         return read_examination(self.workspace.query(statement, SIZES), self.models)
 

@@ -164,7 +164,9 @@ def with_hierarchy(
 def measured_models(models: Sequence[PrivacyModel], facts: Mapping[str, Facts]) -> list[PrivacyModel]:
     """The models, now that the heights of their hierarchies are known."""
     return [
-        model if model.attribute is None or model.hierarchy is None else model.with_levels(facts[model.attribute].levels)
+        model
+        if model.attribute is None or model.hierarchy is None
+        else model.with_levels(facts[model.attribute].levels)
         for model in models
     ]
 

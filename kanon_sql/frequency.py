@@ -21,8 +21,8 @@ from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.lattice import Node
 from kanon_sql.packing import Packing
-from kanon_sql.quality import Attribute, Counts
 from kanon_sql.privacy import models_of
+from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
@@ -196,9 +196,7 @@ def build_frequency_sets(
             "frequency/sensitive",
             target=reference,
             value_facts=known.value_facts(),
-            value_counts=known.value_counts(
-                render("frequency/counts", raw=raw, raw_column=f"v{index}", unit=unit)
-            ),
+            value_counts=known.value_counts(render("frequency/counts", raw=raw, raw_column=f"v{index}", unit=unit)),
             marks=list(known.marks(Sql("value")).items()),
         )
         known.refuse_absent(known.absent(workspace, reference, "found", Sql("value")))

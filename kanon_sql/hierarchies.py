@@ -345,10 +345,7 @@ def _check_limits(built: Sequence[_Built]) -> None:
         for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
             if level is not None and level > item.height:
                 problems.append(
-                    Problem(
-                        f"{item.where}: {what} {level} is above the hierarchy's top, "
-                        f"which is level {item.height}"
-                    )
+                    Problem(f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}")
                 )
     if problems:
         raise SpecError(problems)

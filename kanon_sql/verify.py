@@ -38,7 +38,6 @@ SIZES = 42
 """Sizes of classes that are told apart, in powers of two: 0, 1, 2-3, 4-7, ..."""
 
 
-
 @dataclass(frozen=True)
 class Achieved:
     """What one requirement reaches on a table.
@@ -144,7 +143,9 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Exa
     """The rows of ``evaluate/achieved``, one per size of class, as an examination."""
     found = sorted(([int(row[0]), *row[1:]] for row in rows if row[3]), key=lambda row: row[0])
     if not found:  # a table without rows: one empty group at most
-        empty = [Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models]
+        empty = [
+            Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
+        ]
         return Examination(0, 0, None, None, 0, empty)
     achieved, place = [], 7
     for model in models:
@@ -157,9 +158,7 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Exa
             values |= model.achieved_second(_extreme(min if model.second == "MIN" else max, found, place))
             place += 1
         achieved.append(Achieved(model, values, violating_classes, violating_rows))
-    sizes = [
-        ClassSizes(2 ** (row[0] - 1) if row[0] else 0, 2 ** row[0] - 1, int(row[1]), int(row[3])) for row in found
-    ]
+    sizes = [ClassSizes(2 ** (row[0] - 1) if row[0] else 0, 2 ** row[0] - 1, int(row[1]), int(row[3])) for row in found]
     return Examination(
         rows=_total(found, 3),
         classes=_total(found, 1),
@@ -245,9 +244,7 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     return replace(whole, achieved=[found[model.key] for model in models])
 
 
-def failing_classes(
-    workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int
-) -> list[Failing]:
+def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int) -> list[Failing]:
     """The classes that violate a requirement, the smallest first, with their values: for a user who asked for them.
 
     Args:
@@ -290,7 +287,9 @@ def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
         "keys": keys,
         "key_names": key_names,
         "unit": None if unit is None else exact_value(columns[unit], "checked"),
-        "where": None if subject.mark is None else render("check/marked", column=subject.mark[0], value=subject.mark[1]),
+        "where": None
+        if subject.mark is None
+        else render("check/marked", column=subject.mark[0], value=subject.mark[1]),
     }
     attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
     grouped = [*subject.quasi_identifiers, *attributes, *([] if unit is None else [unit])]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from fractions import Fraction
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Database
-from hypothesis import event, example, given
+from hypothesis import event, given
 from hypothesis import strategies as st
-from oracle import Requirement, equal_distance, hierarchical_distance, judge, ordered_distance, tree_paths
-from strategies import ONE_IN_FOUR, RandomProblem, k_anonymity, problems, random_rows
+from oracle import Requirement
+from strategies import ONE_IN_FOUR, k_anonymity, problems, random_rows
 from test_against_oracle import (
     Case,
     assert_achieved,
@@ -29,9 +25,6 @@ from test_against_oracle import (
 )
 
 import kanon_sql
-from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
-from kanon_sql.privacy import Monotonicity, model_of
-from kanon_sql.spec import Spec
 
 WORDS = ["x", "X", "flu", "é", "e", "HIV"]
 THRESHOLDS = [0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9]
@@ -98,10 +91,11 @@ def model_cases(draw: st.DrawFn, max_nodes: int = 16) -> Case:
         words, numbers = [*words, None], [*numbers, None]
     cells = random_rows({"s0": words, "s1": numbers}, {}, len(problem.rows), draw(st.integers(0, 10_000)))
     drawn = random_rows({}, {"s0": words, "s1": numbers}, len(problem.rows), draw(st.integers(0, 10_000)))
-    rows = [{**row, **(one if draw(ONE_IN_FOUR) else other)} for row, one, other in zip(problem.rows, cells, drawn, strict=True)]
-    problem = replace(
-        problem, rows=rows, sensitive=["s0", "s1"], requirements=draw(requirements(persons)), weights={}
-    )
+    rows = [
+        {**row, **(one if draw(ONE_IN_FOUR) else other)}
+        for row, one, other in zip(problem.rows, cells, drawn, strict=True)
+    ]
+    problem = replace(problem, rows=rows, sensitive=["s0", "s1"], requirements=draw(requirements(persons)), weights={})
     present = {row["s0"] for row in rows}
     for requirement in problem.requirements:  # a value to protect that does not occur is refused
         listed = requirement.get("alpha_k_anonymity", {})
@@ -157,5 +151,11 @@ def test_what_is_released_is_what_check_confirms(shared_database: Database, fold
     if result.passed:
         checked = kanon_sql.check(shared_database.engine, spec)
         assert checked.passed
-        assert_achieved(checked.achieved, {key: {name: value for name, value in item.items() if name != "requirement"} for key, item in result.achieved.items()})
+        assert_achieved(
+            checked.achieved,
+            {
+                key: {name: value for name, value in item.items() if name != "requirement"}
+                for key, item in result.achieved.items()
+            },
+        )
         assert checked.class_sizes == result.class_sizes

@@ -314,7 +314,8 @@ def check(
     reveal: Annotated[
         bool,
         typer.Option(
-            "--reveal", help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them."
+            "--reveal",
+            help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them.",
         ),
     ] = False,
     output: Format = OutputFormat.text,

@@ -135,9 +135,7 @@ def _assumed_columns(spec: Spec) -> list[Column]:
             columns.append(Column(name, "DATE", "date"))
         else:
             columns.append(Column(name, "VARCHAR", "text"))
-    ordered = [
-        item.attribute for item in spec.privacy if isinstance(item, TCloseness) and item.distance == "ordered"
-    ]
+    ordered = [item.attribute for item in spec.privacy if isinstance(item, TCloseness) and item.distance == "ordered"]
     columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
     others = [name for name in spec.sensitive if name not in ordered]
     others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]

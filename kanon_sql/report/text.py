@@ -239,7 +239,9 @@ def _sizes(sizes: Sequence[Mapping[str, int]]) -> RenderableType:
     table = columns([("size", True), ("classes", True), ("rows", True)])
     for item in sizes:
         low, high = number(item["from"]), number(item["to"])
-        table.add_row(*map(Text, (low if low == high else f"{low}-{high}", number(item["classes"]), number(item["rows"]))))
+        table.add_row(
+            *map(Text, (low if low == high else f"{low}-{high}", number(item["classes"]), number(item["rows"])))
+        )
     return table
 
 
@@ -247,7 +249,9 @@ def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
     table = columns([("values", False), ("rows", True), ("violates", False)])
     for item in classes:
         pairs = (f"{name} = {'NULL' if value is None else repr(value)}" for name, value in item["values"].items())
-        table.add_row(Text(shown(", ".join(pairs))), Text(number(item["rows"])), Text(shown("; ".join(item["violates"]))))
+        table.add_row(
+            Text(shown(", ".join(pairs))), Text(number(item["rows"])), Text(shown("; ".join(item["violates"])))
+        )
     return table
 
 

@@ -99,7 +99,7 @@ class PSensitive(Named):
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """p is at most k (Truta and Vinay 2006, definition 2)."""
+        """P is at most k (Truta and Vinay 2006, definition 2)."""
         if value is not None and value.p > value.k:
             yield Fault(("p",), f"expected p, at most k = {value.k}, got {value.p}")
 
@@ -122,9 +122,9 @@ class BetaLikeness(Named):
     beta: Annotated[float, checked(the_number("beta, above 0", lambda value: value > 0)), _POSITIVE] = Field(
         description="The largest relative gain in frequency allowed."
     )
-    kind: Annotated[
-        Literal["basic", "enhanced"], checked(choice("kind of beta-likeness", ("basic", "enhanced")))
-    ] = Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
+    kind: Annotated[Literal["basic", "enhanced"], checked(choice("kind of beta-likeness", ("basic", "enhanced")))] = (
+        Field(default="enhanced", description="Enhanced also bounds the gain of frequent values.")
+    )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
 
 

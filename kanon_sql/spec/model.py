@@ -41,12 +41,12 @@ from kanon_sql.spec.checks import (
     share,
     text,
 )
+from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql
-from kanon_sql.spec.requirements import KAnonymity
-from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
+from kanon_sql.spec.requirements import KAnonymity, TCloseness
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = ["SearchOptions", "Source", "Spec", "Suppression"]
@@ -440,8 +440,8 @@ class Spec(Part):
         for requirement, shown in zip(self.privacy, found["privacy"], strict=True):
             body = shown[requirement.name]
             body |= {key: {"values": len(body[key])} for key in LISTED if key in body}
-            if "hierarchy" in body:
-                _redact_hierarchy(requirement.hierarchy, body["hierarchy"])  # type: ignore[union-attr]
+            if isinstance(requirement, TCloseness) and requirement.hierarchy is not None:
+                _redact_hierarchy(requirement.hierarchy, body["hierarchy"])
         return found
 
     @classmethod

@@ -7,7 +7,7 @@ t-closeness (Li, Li and Venkatasubramanian 2007). Those that build on them are i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -23,7 +23,6 @@ from kanon_sql.spec.checks import (
     flag,
     integer,
     items,
-    kind,
     number,
     plain_number,
     share,
