@@ -6,8 +6,8 @@ privacy models give the pieces; the composition is the same for both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.privacy import PrivacyModel
@@ -23,7 +23,9 @@ class Frames:
 
     Attributes:
         base: FROM form over the quasi-identifiers: ``row_count`` (and ``person_count`` or ``unit``).
-        values: per sensitive attribute, a FROM form with ``value_code`` and ``reference_share`` too.
+        values: per sensitive attribute, a FROM form with ``value_code``, ``reference_share`` and its facts too.
+        facts: per sensitive attribute, the names of these facts.
+        references: per sensitive attribute with a model that needs it, a FROM form of the reference's own facts.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
@@ -36,6 +38,8 @@ class Frames:
     keys: Sequence[Sql]
     carried: Sequence[Sql] = ()
     summed: Sequence[Sql] = ()
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    references: Mapping[str, Sql] = field(default_factory=dict)
 
     @property
     def key_names(self) -> list[str]:
@@ -68,7 +72,9 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
-    alone = len(frames.values) == 1 and frames.counting == "rows" and not frames.summed
+    named = list(zip(names, models, strict=True))
+    kinds = {model.spans for model in models if model.attribute is not None}
+    alone = len(frames.values) == 1 and len(kinds) == 1 and frames.counting == "rows" and not frames.summed
     joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
@@ -82,25 +88,46 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     }
     groups, values_frames = [], []
     for attribute, relation in frames.values.items():
-        own = [
-            {"name": name, "measure": model.measure(name), "disclosed": model.disclosed()}
-            for name, model in zip(names, models, strict=True)
-            if model.attribute == attribute
-        ]
-        over = [model for model in models if model.attribute == attribute]
-        groups.append({"models": own})
-        values_frames.append(
-            render(
-                "evaluate/values_frame",
-                frequency=relation,
-                models=own,
-                totals=any(model.needs_totals for model in over),
-                positions=any(model.needs_positions for model in over),
-                **shared,
+        facts = frames.facts.get(attribute, ())
+        for spans in (False, True):
+            over = [(name, model) for name, model in named if model.attribute == attribute and model.spans is spans]
+            if not over:
+                continue
+            own = [_columns(name, model) for name, model in over]
+            groups.append({"models": own})
+            values_frames.append(
+                render(
+                    "evaluate/ordered_frame" if spans else "evaluate/values_frame",
+                    frequency=relation,
+                    reference=frames.references.get(attribute),
+                    models=own,
+                    facts=facts,
+                    group_levels=[int(name[len("group_share") :]) for name in facts if name.startswith("group_share")],
+                    totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
+                    positions=any(model.needs_positions for _, model in over),
+                    **shared,
+                )
             )
-        )
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, **shared)
     return render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+
+
+def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
+    """What the templates need of a model with a sensitive attribute."""
+    has_second = model.second is not None and not model.second_is_size
+    return {
+        "name": name,
+        "measure": model.measure(name),
+        "disclosed": model.disclosed(),
+        "second": model.second_measure() if has_second else None,
+    }
+
+
+def second_name(name: str, model: PrivacyModel) -> str | None:
+    """The column that holds a model's second measure; None where it has none."""
+    if model.second is None:
+        return None
+    return "class_size" if model.second_is_size else f"{name}_second"
 
 
 def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
@@ -110,7 +137,12 @@ def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
 
 def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     """The classes with a column ``satisfied``, 1 or 0."""
-    measures = [measure_name(index, model) for index, model in enumerate(models) if model.attribute is not None]
+    measures = []
+    for index, model in enumerate(models):
+        if model.attribute is not None:
+            name = measure_name(index, model)
+            seconds = {second_name(name, model)} - {None, "class_size"}
+            measures += [name, *(second for second in seconds if second is not None)]
     return render(
         "evaluate/flagged",
         classes=classes(frames, models),
@@ -119,16 +151,18 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     )
 
 
-def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql]]:
+def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
     """What ``evaluate/achieved`` needs per model."""
-    columns = []
+    columns: list[dict[str, Sql | None]] = []
     for index, model in enumerate(models):
         name = measure_name(index, model)
+        second = second_name(name, model)
         columns.append(
             {
                 "extreme": Sql(model.worst),
                 "measure": identifier(name),
                 "condition": model.condition(name),
+                "second": None if second is None else Sql(f"{model.second}({identifier(second)})"),
             }
         )
     return columns

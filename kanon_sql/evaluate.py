@@ -25,7 +25,7 @@ from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation
-from kanon_sql.verify import Examination, read_examination
+from kanon_sql.verify import SIZES, Examination, read_examination
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Evaluator", "Work", "is_sound"]
@@ -164,10 +164,16 @@ class Evaluator:
         """What the kept classes of a node achieve."""
         covering = self._coverings.best(node)
         statement = self.statements.one(
-            "evaluate/achieved", node, covering, None, {}, models=achieved_columns(self.models), kept_only=True
+            "evaluate/achieved",
+            node,
+            covering,
+            None,
+            {},
+            models=achieved_columns(self.models),
+            kept_only=True,
+            sizes=SIZES,
         )
-        (row,) = self.workspace.query(statement, 1)
-        return read_examination(row, self.models)
+        return read_examination(self.workspace.query(statement, SIZES), self.models)
 
     def releasable(self, spec: Spec, columns: Mapping[str, Column], node: Node) -> Relation | None:
         """A frequency set that covers a node and holds all that is released, if there is one."""
@@ -213,8 +219,8 @@ class Evaluator:
         """The frequency sets of a node, built from those of one of its specializations."""
         self._rolled_up += 1
         below.reads += 1
-        base = self.statements.roll_up(below.base, node, values=False)
-        values = {name: self.statements.roll_up(table, node, values=True) for name, table in below.values.items()}
+        base = self.statements.roll_up(below.base, node, values=None)
+        values = {name: self.statements.roll_up(table, node, values=name) for name, table in below.values.items()}
         return self._covering(node, base, values)
 
     def _drop(self, covering: Covering) -> None:

@@ -16,10 +16,12 @@ from typing import Literal
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.facts import Facts, facts_of, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.lattice import Node
 from kanon_sql.packing import Packing
+from kanon_sql.privacy import models_of
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
@@ -53,6 +55,7 @@ class FrequencySets:
         base: the frequency set over the quasi-identifiers alone.
         values: per sensitive attribute with a privacy model: its frequency set.
         references: per such attribute: its values with their share of the source.
+        facts: per such attribute: what else is known of its values.
         counting: what a class counts.
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
@@ -64,6 +67,7 @@ class FrequencySets:
     base: Relation
     values: dict[str, Relation]
     references: dict[str, Relation]
+    facts: dict[str, Facts]
     counting: Counting
     rows: int
     null_rows: int
@@ -183,12 +187,21 @@ def build_frequency_sets(
         )
         return target
 
-    values, references = {}, {}
+    values, references, facts = {}, {}, {}
+    models = models_of(spec)
     for index, name in enumerate(sensitive):
+        known = with_hierarchy(workspace, spec, models, facts_of(models, columns[name]), index, raw)
         reference = workspace.table(f"sensitive{index}")
-        workspace.execute("frequency/sensitive", target=reference, raw=raw, raw_column=f"v{index}", unit=unit)
-        references[name] = reference
-        values[name] = encode(f"values{index}", {"table": reference, "column": f"v{index}"})
+        workspace.execute(
+            "frequency/sensitive",
+            target=reference,
+            value_facts=known.value_facts(),
+            value_counts=known.value_counts(render("frequency/counts", raw=raw, raw_column=f"v{index}", unit=unit)),
+            marks=list(known.marks(Sql("value")).items()),
+        )
+        known.refuse_absent(known.absent(workspace, reference, "found", Sql("value")))
+        references[name], facts[name] = reference, known
+        values[name] = encode(f"values{index}", {"table": reference, "column": f"v{index}", "facts": known.all})
     base = encode("frequency", None)
     workspace.drop(raw)
     return FrequencySets(
@@ -197,6 +210,7 @@ def build_frequency_sets(
         base=base,
         values=values,
         references=references,
+        facts=facts,
         counting=counting,
         rows=int(rows or 0),
         null_rows=int(null_rows or 0) if skip_nulls else 0,

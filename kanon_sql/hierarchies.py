@@ -31,7 +31,7 @@ from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
-__all__ = ["EXACT_RANGE", "Lookup", "build_lookups", "rule_labels"]
+__all__ = ["EXACT_RANGE", "Lookup", "build_lookups", "build_sensitive_lookup", "rule_labels", "value_text"]
 
 EXACT_RANGE = 10**15
 """Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
@@ -42,11 +42,12 @@ _YEARS = {"decade": 10, "century": 100}
 
 @dataclass(frozen=True, kw_only=True)
 class LookupTable:
-    """Where the lookup table of one quasi-identifier is.
+    """Where the lookup table of one quasi-identifier, or of a sensitive attribute with a hierarchy, is.
 
     Attributes:
-        index: its position among the quasi-identifiers.
+        index: its position among the quasi-identifiers, or among the sensitive attributes.
         name: the source column.
+        where: what to call it in messages.
         column: its column in the raw frequency table.
         table: the lookup table: ``value``, and ``l<level>``, ``c<level>``, ``s<level>``.
         height: the top level; the top has a label and needs no code.
@@ -56,6 +57,7 @@ class LookupTable:
 
     index: int
     name: str
+    where: str
     column: str
     table: Relation
     height: int
@@ -108,29 +110,70 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         HierarchyError: values without a row (counted), or levels that do not nest.
         SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
     """
+    sites = [
+        _Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
+        for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items())
+    ]
+    return _build(workspace, spec, sites, raw, spec.nulls)
+
+
+def build_sensitive_lookup(
+    workspace: Workspace, spec: Spec, column: Column, index: int, hierarchy: QuasiIdentifier, raw: Relation
+) -> Lookup:
+    """Build, load and validate the lookup table of a sensitive attribute's hierarchy.
+
+    Args:
+        workspace: where to build it.
+        spec: where its file is.
+        column: the attribute; its values are the column ``v<index>`` of the table ``raw``.
+        index: its position among the sensitive attributes.
+        hierarchy: of the attribute.
+        raw: a frequency table.
+
+    Raises:
+        HierarchyError, SpecError: as :func:`build_lookups`.
+    """
+    where = f"privacy: the hierarchy of {column.name}"
+    site = _Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
+    (lookup,) = _build(workspace, spec, [site], raw, "value")
+    return lookup
+
+
+@dataclass(frozen=True)
+class _Site:
+    """A column of the raw frequency table that gets a lookup table."""
+
+    index: int
+    where: str
+    column: Column
+    raw_column: str
+    suffix: str
+    hierarchy: QuasiIdentifier
+
+
+def _build(workspace: Workspace, spec: Spec, sites: Sequence[_Site], raw: Relation, nulls: str) -> list[Lookup]:
     built = []
-    for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items()):
-        hierarchy = quasi_identifier.hierarchy
-        if isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
-            built.append(_from_rows(workspace, spec, index, columns[name], quasi_identifier, raw))
+    for site in sites:
+        if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
+            built.append(_from_rows(workspace, spec, site, raw))
         else:
-            built.append(_from_rule(workspace, index, columns[name], quasi_identifier, raw))
+            built.append(_from_rule(workspace, site, raw))
     for item in built:
         labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
-        refuse_blank_ends(workspace, item.nested_in, labels, f"quasi_identifiers.{item.name}: its hierarchy")
+        refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
     _check_limits(built)
     _check_nesting(workspace, built)
-    return _check_coverage(workspace, spec, built, raw)
+    return _check_coverage(workspace, nulls, built, raw)
 
 
-def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
+def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | None = None) -> list[Sql]:
     """The label expressions of a rule-based hierarchy, level 0 first, the top left out.
 
     Raises:
         SpecError: the rule does not fit the column's kind.
     """
     hierarchy = quasi_identifier.hierarchy
-    where = f"quasi_identifiers.{column.name}"
+    where = where or f"quasi_identifiers.{column.name}"
     labels = [value_text(column, Sql("value"))]
     if isinstance(hierarchy, IntervalsHierarchy):
         if column.kind not in _NUMERIC:
@@ -198,48 +241,44 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -
     )
 
 
-def _from_rule(
-    workspace: Workspace, index: int, column: Column, quasi_identifier: QuasiIdentifier, raw: Relation
-) -> _Built:
-    labels = rule_labels(column, quasi_identifier)
-    raw_column = f"q{index}"
-    if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy):
-        (out_of_range,) = workspace.row("hierarchy/range", raw=raw, raw_column=raw_column, bound=EXACT_RANGE)
+def _from_rule(workspace: Workspace, site: _Site, raw: Relation) -> _Built:
+    labels = rule_labels(site.column, site.hierarchy, site.where)
+    if isinstance(site.hierarchy.hierarchy, IntervalsHierarchy):
+        (out_of_range,) = workspace.row("hierarchy/range", raw=raw, raw_column=site.raw_column, bound=EXACT_RANGE)
         if out_of_range:
             raise HierarchyError(
-                f"quasi_identifiers.{column.name}: {out_of_range} distinct values are not finite or not between "
+                f"{site.where}: {out_of_range} distinct values are not finite or not between "
                 f"-10^15 and 10^15, so no interval holds them; filter or cast them in a source query"
             )
-    table = workspace.table(f"lookup{index}")
+    table = workspace.table(f"lookup{site.suffix}")
     workspace.execute(
         "hierarchy/lookup_rules",
         target=table,
         raw=raw,
-        raw_column=raw_column,
+        raw_column=site.raw_column,
         labels=labels,
         height=len(labels),
         top=TOP,
     )
     return _Built(
-        index=index,
-        name=column.name,
-        column=raw_column,
+        index=site.index,
+        name=site.column.name,
+        where=site.where,
+        column=site.raw_column,
         table=table,
         height=len(labels),
         top=TOP,
-        quasi_identifier=quasi_identifier,
+        quasi_identifier=site.hierarchy,
         hierarchy_rows=None,
         nested_in=table,
     )
 
 
-def _from_rows(
-    workspace: Workspace, spec: Spec, index: int, column: Column, quasi_identifier: QuasiIdentifier, raw: Relation
-) -> _Built:
-    hierarchy = quasi_identifier.hierarchy
-    domain = workspace.table(f"domain{index}")
+def _from_rows(workspace: Workspace, spec: Spec, site: _Site, raw: Relation) -> _Built:
+    hierarchy = site.hierarchy.hierarchy
+    domain = workspace.table(f"domain{site.suffix}")
     if isinstance(hierarchy, TableHierarchy):
-        levels, top, rows = _copy_table(workspace, hierarchy, column.name, domain)
+        levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain)
     else:
         if isinstance(hierarchy, FileHierarchy):
             given = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
@@ -248,39 +287,39 @@ def _from_rows(
             given = with_top(hierarchy.rows())
         levels, top, rows = len(given[0]), given[0][-1], len(given)
         workspace.load(domain, [f"l{level}" for level in range(levels)], given)
-    table = workspace.table(f"lookup{index}")
-    raw_column = f"q{index}"
+    table = workspace.table(f"lookup{site.suffix}")
     compiler = workspace.compiler
     workspace.run(
         compiler.filled(
             "hierarchy/lookup_rows",
             {
-                "column": compiler.quote(raw_column),
+                "column": compiler.quote(site.raw_column),
                 "raw": workspace.quoted(raw),
                 "domain": workspace.quoted(domain),
             },
             target=workspace.quoted(table),
-            text=value_text(column, Sql("found.value")),
+            text=value_text(site.column, Sql("found.value")),
             height=levels - 1,
             top=top,
         )
     )
     return _Built(
-        index=index,
-        name=column.name,
-        column=raw_column,
+        index=site.index,
+        name=site.column.name,
+        where=site.where,
+        column=site.raw_column,
         table=table,
         height=levels - 1,
         top=top,
-        quasi_identifier=quasi_identifier,
+        quasi_identifier=site.hierarchy,
         hierarchy_rows=rows,
         nested_in=domain,
     )
 
 
-def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, name: str, domain: Relation) -> tuple[int, str, int]:
+def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation) -> tuple[int, str, int]:
     """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
-    where = f"quasi_identifiers.{name}.table"
+    where = f"{where}.table"
     source = Relation(hierarchy.table)
     names = list(workspace.columns(source))
     workspace.execute("hierarchy/copy", target=domain, table=source, names=names)
@@ -306,10 +345,7 @@ def _check_limits(built: Sequence[_Built]) -> None:
         for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
             if level is not None and level > item.height:
                 problems.append(
-                    Problem(
-                        f"quasi_identifiers.{item.name}: {what} {level} is above the hierarchy's top, "
-                        f"which is level {item.height}"
-                    )
+                    Problem(f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}")
                 )
     if problems:
         raise SpecError(problems)
@@ -330,13 +366,13 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
     ]
     if not items:
         return
-    names = {item.index: item.name for item in built}
+    places = {item.index: item.where for item in built}
     filled = workspace.compiler.filled
     statement = workspace.compiler.union([filled("hierarchy/nesting", item) for item in items])
     split = workspace.query(statement, len(items))
     problems = [
         Problem(
-            f"quasi_identifiers.{names[attribute]}: {count} labels of level {level} have more than one parent at "
+            f"{places[attribute]}: {count} labels of level {level} have more than one parent at "
             f"level {level + 1}: levels must nest"
         )
         for attribute, level, count in sorted(split)
@@ -346,7 +382,7 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
         raise HierarchyError(problems)
 
 
-def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
+def _check_coverage(workspace: Workspace, nulls: str, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
     compiler = workspace.compiler
     branches = [
         compiler.filled(
@@ -370,21 +406,21 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
         if equal != values:
             problems.append(
                 Problem(
-                    f"quasi_identifiers.{item.name}: {values - equal} distinct values are not equal to themselves on "
+                    f"{item.where}: {values - equal} distinct values are not equal to themselves on "
                     "this engine (NaN?), so no row can be matched with them; filter them in a source query"
                 )
             )
         if uncovered:
             problems.append(
                 Problem(
-                    f"quasi_identifiers.{item.name}: {uncovered} distinct values ({uncovered_rows} rows) have no "
+                    f"{item.where}: {uncovered} distinct values ({uncovered_rows} rows) have no "
                     "generalization in the hierarchy; add rows for them"
                 )
             )
-        if null_rows and spec.nulls == "error":
+        if null_rows and nulls == "error":
             problems.append(
                 Problem(
-                    f"quasi_identifiers.{item.name}: {null_rows} rows are NULL, and the spec says nulls: error; "
+                    f"{item.where}: {null_rows} rows are NULL, and the spec says nulls: error; "
                     "use nulls: value (NULL is a value of its own) or nulls: suppress"
                 )
             )
@@ -393,7 +429,7 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
         lookups.append(
             Lookup(
                 **{field.name: getattr(item, field.name) for field in fields(LookupTable)},
-                domain_rows=max(1, domain + (null_values if spec.nulls == "value" else 0)),
+                domain_rows=max(1, domain + (null_values if nulls == "value" else 0)),
                 radix=1 + (values if item.hierarchy_rows is None else item.hierarchy_rows),
                 unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
                 null_rows=null_rows,

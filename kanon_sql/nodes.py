@@ -145,7 +145,10 @@ class NodeStatements:
         quoted = self._workspace.quoted
         tables = {"base": covering.base}
         tables |= {f"values_{position}": table for position, table in enumerate(covering.values.values())}
-        return {name: quoted(table) + crossed for name, table in tables.items()}
+        references = {
+            f"reference_{position}": quoted(table) for position, table in enumerate(self._sets.references.values())
+        }
+        return {name: quoted(table) + crossed for name, table in tables.items()} | references
 
     def _context(
         self, keys: Sequence[Sql], carried: int, metric: Metric | None, *, grouped: bool = False
@@ -156,6 +159,8 @@ class NodeStatements:
             counting=self._sets.counting,
             keys=keys,
             carried=[slot(f"carried_{position}") for position in range(carried)],
+            facts={name: facts.all for name, facts in self._sets.facts.items()},
+            references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.values)},
         )
         return {"flagged": flagged_classes(frames, self._models), **self._aggregates(frames, metric, grouped)}
 
@@ -230,8 +235,14 @@ class NodeStatements:
 
     # --- Frequency sets ---
 
-    def roll_up(self, source: Relation, node: Node, *, values: bool) -> Relation:
-        """The frequency set of a node, made from that of one of its specializations."""
+    def roll_up(self, source: Relation, node: Node, *, values: str | None) -> Relation:
+        """The frequency set of a node, made from that of one of its specializations.
+
+        Args:
+            source: the specialization's.
+            node: it.
+            values: the sensitive attribute whose values it counts; None for the classes alone.
+        """
         target = self._workspace.table(f"rollup{next(self._rollups)}")
         compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
         heights = [lookup.height for lookup in self._sets.lookups]
@@ -241,15 +252,17 @@ class NodeStatements:
             for level in range(node[index], heights[index])
         ]
         groups = self.keys(node, "below")
-        groups += [quote("value_code")] if values else []
+        groups += [quote("value_code")] if values is not None else []
+        facts = [] if values is None else [quote(fact) for fact in self._sets.facts[values].all]
         groups += [quote("unit")] if self._sets.counting == "unit" else []
         shape = compiler.shape(
             "evaluate/rollup",
-            (len(carried), len(groups), values),
+            (len(carried), len(groups), values is not None, len(facts)),
             lambda: {
                 "target": Relation(("kanon_rollup",)),
                 "source": Relation(slot="below"),
-                "values": values,
+                "values": values is not None,
+                "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
                 "counting": self._sets.counting,
                 "carried": [slot(f"carried_{position}") for position, _ in enumerate(carried)],
                 "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
@@ -258,6 +271,7 @@ class NodeStatements:
         fills = {"below": self._workspace.quoted(source)}
         fills |= {f"carried_{position}": code for position, code in enumerate(carried)}
         fills |= {f"group_{position}": group for position, group in enumerate(groups)}
+        fills |= {f"fact_{position}": fact for position, fact in enumerate(facts)}
         quoted = self._workspace.quoted(target)
         self._workspace.run(compiler.fill("evaluate/rollup", shape, fills, target=quoted))
         return target

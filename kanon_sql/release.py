@@ -24,7 +24,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
-from kanon_sql.verify import Examination, examine
+from kanon_sql.verify import Examination, Subject, examine
 from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
 __all__ = ["Choice", "Written", "beside", "written_release"]
@@ -64,7 +64,30 @@ class Choice:
     @property
     def references(self) -> dict[str, Any]:
         """Per sensitive attribute: the FROM form of its distribution in the source."""
-        return {name: render("check/stored_reference", table=table) for name, table in self.sets.references.items()}
+        return {
+            name: render("check/stored_reference", table=table, facts=self.sets.facts[name].of_reference)
+            for name, table in self.sets.references.items()
+        }
+
+    def examine(
+        self,
+        workspace: Workspace,
+        table: Relation,
+        columns: Mapping[str, Column],
+        unit: str | None,
+        mark: tuple[str, int] | None = None,
+    ) -> Examination:
+        """What the classes of a written table achieve; ``unit`` and ``mark`` as in :class:`Subject`."""
+        subject = Subject(
+            table=table,
+            columns=columns,
+            quasi_identifiers=self.quasi_identifiers,
+            references=self.references,
+            facts=self.sets.facts,
+            unit=unit,
+            mark=mark,
+        )
+        return examine(workspace, subject, self.models)
 
 
 @dataclass(frozen=True)
@@ -149,10 +172,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         staged_columns = workspace.columns(first)
         if masks:
             # All rows: the masked ones share a class with those that are released at the top.
-            examined = examine(
-                workspace, first, staged_columns, choice.quasi_identifiers, choice.models,
-                choice.references, None if spec.unit is None else unit,
-            )  # fmt: skip
+            examined = choice.examine(workspace, first, staged_columns, None if spec.unit is None else unit)
             keep_masked = examined.passed
             if not keep_masked:
                 note = (
@@ -301,15 +321,10 @@ def _verify(
                 f"{node[attribute]}; the table was dropped"
             )
     if persons_in is None:
-        examination = examine(
-            workspace, target, columns, choice.quasi_identifiers, choice.models, choice.references, None
-        )
+        examination = choice.examine(workspace, target, columns, None)
     else:
         staged, unit, mark = persons_in
-        examination = examine(
-            workspace, staged, workspace.columns(staged), choice.quasi_identifiers, choice.models,
-            choice.references, unit, mark=mark,
-        )  # fmt: skip
+        examination = choice.examine(workspace, staged, workspace.columns(staged), unit, mark)
     if not examination.passed or examination.rows != expected:
         failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
         raise VerificationError(

@@ -6,20 +6,36 @@ reads the table itself, never the frequency sets that the search used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.blanks import refuse_blank_ends
-from kanon_sql.classes import Frames, achieved_columns, flagged_classes
+from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_classes
 from kanon_sql.engines.base import Column, Row
+from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Achieved", "Examination", "examine", "read_examination", "reference_in"]
+__all__ = [
+    "SIZES",
+    "Achieved",
+    "ClassSizes",
+    "Examination",
+    "Failing",
+    "Subject",
+    "examine",
+    "failing_classes",
+    "groupings",
+    "read_examination",
+    "reference_in",
+]
+
+SIZES = 42
+"""Sizes of classes that are told apart, in powers of two: 0, 1, 2-3, 4-7, ..."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +65,45 @@ class Achieved:
 
 
 @dataclass(frozen=True)
+class ClassSizes:
+    """The classes of about one size, in what a class counts: rows, or persons.
+
+    Attributes:
+        least, most: the sizes; a power of two and one less than the next.
+        classes: how many classes have such a size.
+        rows: rows in them.
+    """
+
+    least: int
+    most: int
+    classes: int
+    rows: int
+
+    def to_dict(self) -> dict[str, int]:
+        """As it stands in results."""
+        return {"from": self.least, "to": self.most, "classes": self.classes, "rows": self.rows}
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A class that violates a requirement: shown only to a user who asked for its values.
+
+    Attributes:
+        values: column -> value as text; None for NULL.
+        rows: rows in it.
+        violates: the labels of the requirements that it violates.
+    """
+
+    values: Mapping[str, str | None] = field(repr=False)
+    rows: int
+    violates: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results."""
+        return {"values": dict(self.values), "rows": self.rows, "violates": list(self.violates)}
+
+
+@dataclass(frozen=True)
 class Examination:
     """The equivalence classes of a table.
 
@@ -58,6 +113,7 @@ class Examination:
         smallest, largest: rows in the smallest and the largest class; None without a class.
         violating_rows: rows in classes that violate some requirement.
         achieved: per requirement.
+        sizes: how many classes there are of every size, the smallest first.
     """
 
     rows: int
@@ -66,11 +122,16 @@ class Examination:
     largest: int | None
     violating_rows: int
     achieved: Sequence[Achieved]
+    sizes: Sequence[ClassSizes] = ()
 
     @property
     def passed(self) -> bool:
         """Whether every class satisfies every requirement. A table without rows does."""
         return not any(item.violating_classes for item in self.achieved)
+
+    def sizes_list(self) -> list[dict[str, int]]:
+        """The sizes of the classes as they stand in results."""
+        return [item.to_dict() for item in self.sizes]
 
     def classes_dict(self) -> dict[str, int | float | None]:
         """The classes as they stand in results."""
@@ -78,83 +139,179 @@ class Examination:
         return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}
 
 
-def read_examination(row: Row, models: Sequence[PrivacyModel]) -> Examination:
-    """The row of ``evaluate/achieved`` as an examination."""
-    classes, _, rows, violating_rows, smallest, largest = row[:6]
-    if not rows:  # a table without rows: one empty group at most
-        empty = [Achieved(model, model.achieved(None, False), 0, 0) for model in models]
+def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Examination:
+    """The rows of ``evaluate/achieved``, one per size of class, as an examination."""
+    found = sorted(([int(row[0]), *row[1:]] for row in rows if row[3]), key=lambda row: row[0])
+    if not found:  # a table without rows: one empty group at most
+        empty = [
+            Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
+        ]
         return Examination(0, 0, None, None, 0, empty)
-    achieved = []
-    for index, model in enumerate(models):
-        worst, unbounded, violating_classes, violating = row[6 + 4 * index : 10 + 4 * index]
-        value = None if worst is None else float(worst)
-        achieved.append(Achieved(model, model.achieved(value, bool(unbounded)), int(violating_classes), int(violating)))
-    return Examination(int(rows), int(classes), int(smallest), int(largest), int(violating_rows), achieved)
-
-
-def reference_in(table: Relation, column: Column, unit: Column | None) -> Sql:
-    """A FROM form of a sensitive attribute's distribution in a table."""
-    return render(
-        "check/reference",
-        table=table,
-        value=exact_value(column, "original"),
-        unit=None if unit is None else exact_value(unit, "original"),
+    achieved, place = [], 7
+    for model in models:
+        extreme = min if model.worst == "MIN" else max
+        worst = _extreme(extreme, found, place)
+        unbounded, violating_classes, violating_rows = (_total(found, place + offset) for offset in (1, 2, 3))
+        values = dict(model.achieved(worst, bool(unbounded)))
+        place += 4
+        if model.second is not None:
+            values |= model.achieved_second(_extreme(min if model.second == "MIN" else max, found, place))
+            place += 1
+        achieved.append(Achieved(model, values, violating_classes, violating_rows))
+    sizes = [ClassSizes(2 ** (row[0] - 1) if row[0] else 0, 2 ** row[0] - 1, int(row[1]), int(row[3])) for row in found]
+    return Examination(
+        rows=_total(found, 3),
+        classes=_total(found, 1),
+        smallest=min(int(row[5]) for row in found),
+        largest=max(int(row[6]) for row in found),
+        violating_rows=_total(found, 4),
+        achieved=achieved,
+        sizes=sizes,
     )
 
 
-def examine(
-    workspace: Workspace,
-    table: Relation,
-    columns: Mapping[str, Column],
-    quasi_identifiers: Sequence[str],
-    models: Sequence[PrivacyModel],
-    references: Mapping[str, Sql],
-    unit: str | None,
-    mark: tuple[str, int] | None = None,
-) -> Examination:
-    """Group a table by its quasi-identifiers and measure every requirement. One statement, no DDL.
+def _extreme(of: Callable[[Iterable[float]], float], rows: Sequence[Sequence[Any]], place: int) -> float | None:
+    values = [float(row[place]) for row in rows if row[place] is not None]
+    return of(values) if values else None
 
-    Args:
-        workspace: where to run it.
+
+def _total(rows: Sequence[Sequence[Any]], place: int) -> int:
+    return sum(int(row[place]) for row in rows)
+
+
+def groupings(models: Sequence[PrivacyModel]) -> dict[tuple[str, ...] | None, list[PrivacyModel]]:
+    """The requirements by what their classes are made by; None for the quasi-identifiers of the spec, first."""
+    found: dict[tuple[str, ...] | None, list[PrivacyModel]] = {None: []}
+    for model in models:
+        found.setdefault(model.quasi_identifiers, []).append(model)
+    return found
+
+
+def reference_in(table: Relation, facts: Facts, unit: Column | None) -> Sql:
+    """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values."""
+    counts = render(
+        "check/counts",
+        table=table,
+        value=exact_value(facts.column, "original"),
+        unit=None if unit is None else exact_value(unit, "original"),
+    )
+    return render("check/reference", value_facts=facts.value_facts(), value_counts=facts.value_counts(counts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A table as it is examined.
+
+    Attributes:
         table: the table.
         columns: its columns by name.
         quasi_identifiers: the columns that classes are grouped by.
-        models: the requirements.
-        references: per sensitive attribute that t-closeness looks at: the reference distribution.
+        references: per sensitive attribute that a model compares with one: the reference distribution.
+        facts: per sensitive attribute: what else the models ask of its values.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
     """
-    keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
+
+    table: Relation
+    columns: Mapping[str, Column]
+    quasi_identifiers: Sequence[str]
+    references: Mapping[str, Sql]
+    facts: Mapping[str, Facts]
+    unit: str | None = None
+    mark: tuple[str, int] | None = None
+
+
+def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Examination:
+    """Group a table by its quasi-identifiers and measure every requirement. No DDL.
+
+    One statement, and one more for every other set of columns that a requirement's classes are made by.
+    """
+    found: dict[str, Achieved] = {}
+    whole: Examination | None = None
+    for names, own in groupings(models).items():
+        rows = workspace.fetch(
+            "evaluate/achieved",
+            SIZES,
+            flagged=flagged_classes(_frames(workspace, _over(subject, names), own), own),
+            models=achieved_columns(own),
+            kept_only=False,
+            sizes=SIZES,
+        )
+        examination = read_examination(rows, own)
+        found |= {item.model.key: item for item in examination.achieved}
+        whole = whole or examination
+    assert whole is not None
+    return replace(whole, achieved=[found[model.key] for model in models])
+
+
+def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int) -> list[Failing]:
+    """The classes that violate a requirement, the smallest first, with their values: for a user who asked for them.
+
+    Args:
+        workspace: where to run it.
+        subject: the table.
+        models: the requirements.
+        most: how many, for each set of columns that classes are made by.
+    """
+    found = []
+    for names, own in groupings(models).items():
+        over = _over(subject, names)
+        frames = _frames(workspace, over, own)
+        rows = workspace.fetch(
+            "check/failing",
+            most,
+            keys=frames.key_names,
+            flagged=flagged_classes(frames, own),
+            conditions=conditions(own),
+            most=most,
+        )
+        width = len(over.quasi_identifiers)
+        for row in rows:
+            values = [None if value is None else str(value) for value in row[:width]]
+            violated = [model.label for model, flag in zip(own, row[width + 1 :], strict=True) if flag]
+            found.append(Failing(dict(zip(over.quasi_identifiers, values, strict=True)), int(row[width]), violated))
+    return found
+
+
+def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
+    return subject if names is None else replace(subject, quasi_identifiers=names)
+
+
+def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
+    """Where the classes of a table are counted from; refuses texts that the engine would merge."""
+    columns, unit = subject.columns, subject.unit
+    keys = [exact_value(columns[name], "checked") for name in subject.quasi_identifiers]
     key_names = [f"q{index}" for index, _ in enumerate(keys)]
     shared: dict[str, Any] = {
-        "table": table,
+        "table": subject.table,
         "keys": keys,
         "key_names": key_names,
         "unit": None if unit is None else exact_value(columns[unit], "checked"),
-        "where": None if mark is None else render("check/marked", column=mark[0], value=mark[1]),
+        "where": None
+        if subject.mark is None
+        else render("check/marked", column=subject.mark[0], value=subject.mark[1]),
     }
     attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-    grouped = [*quasi_identifiers, *attributes, *([] if unit is None else [unit])]
+    grouped = [*subject.quasi_identifiers, *attributes, *([] if unit is None else [unit])]
     texts = exact_texts([columns[name] for name in grouped], "checked")
-    refuse_blank_ends(workspace, table, texts, table.parts[-1] if table.parts else "the source")
-    frames = Frames(
+    what = subject.table.parts[-1] if subject.table.parts else "the source"
+    refuse_blank_ends(workspace, subject.table, texts, what)
+    values = {}
+    for name in attributes:
+        facts, value = subject.facts[name], exact_value(columns[name], "checked")
+        of_reference = {fact: Sql(f"reference.{identifier(fact)}") for fact in facts.of_reference}
+        values[name] = render(
+            "check/rows",
+            value=value,
+            reference=subject.references.get(name),
+            facts=[*of_reference.items(), *facts.marks(value).items()],
+            **shared,
+        )
+    return Frames(
         base=render("check/rows", value=None, reference=None, **shared),
-        values={
-            name: render(
-                "check/rows",
-                value=exact_value(columns[name], "checked"),
-                reference=references.get(name),
-                **shared,
-            )
-            for name in attributes
-        },
+        values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in key_names],
+        facts={name: subject.facts[name].all for name in attributes},
+        references=subject.references,
     )
-    row = workspace.row(
-        "evaluate/achieved",
-        flagged=flagged_classes(frames, models),
-        models=achieved_columns(models),
-        kept_only=False,
-    )
-    return read_examination(row, models)

@@ -35,6 +35,7 @@ Node = tuple[int, ...]
 Requirement = Mapping[str, Mapping[str, Any]]
 
 TOLERANCE = 1e-9
+LARGER_IS_WORSE = ("t_closeness", "alpha_k_anonymity", "beta_likeness", "delta_disclosure")
 INFINITY = math.inf
 
 
@@ -139,6 +140,147 @@ def equal_distance(p: Mapping[Any, int], q: Mapping[Any, int]) -> Fraction:
     )
 
 
+def ordered_distance(p: Mapping[Any, int], q: Mapping[Any, int]) -> Fraction | float:
+    """The sum of the differences of cumulative shares over m - 1 (the same paper, section 5.1), NULL ranking first.
+
+    The shares of NULL may not differ by more either. A value that q does not have has no rank.
+    """
+    if not sum(p.values()) or any(n and not q.get(value) for value, n in p.items()):
+        return INFINITY
+    values = sorted((value for value in q if q[value]), key=lambda value: (value is not None, value))
+    p_total, q_total = sum(p.values()), sum(q.values())
+    ahead, moved = Fraction(0), Fraction(0)
+    for value in values:
+        ahead += Fraction(p.get(value, 0), p_total) - Fraction(q[value], q_total)
+        moved += abs(ahead)
+    nulls = abs(Fraction(p.get(None, 0), p_total) - Fraction(q.get(None, 0), q_total))
+    return max(nulls, moved / (len(values) - 1)) if len(values) > 1 else Fraction(0)
+
+
+def tree_paths(tree: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """Value -> its labels from itself to the top, of a tree of one depth; `*` is the top if the tree has none."""
+
+    def walk(branch: Any, above: tuple[str, ...]) -> Iterable[tuple[str, ...]]:
+        items = branch.items() if isinstance(branch, Mapping) else [(value, None) for value in branch]
+        for label, inside in items:
+            if inside:
+                yield from walk(inside, (label, *above))
+            else:
+                yield (label, *above)
+
+    paths = {path[0]: path for path in walk(tree, ())}
+    return paths if len(tree) == 1 else {value: (*path, "*") for value, path in paths.items()}
+
+
+def hierarchical_distance(p: Mapping[Any, int], q: Mapping[Any, int], tree: Mapping[str, Any]) -> Fraction | float:
+    """The cost of every inner node, added up (the same paper, section 5.1): height / H * min(pos_extra, neg_extra)."""
+    if not sum(p.values()) or any(n and not q.get(value) for value, n in p.items()):
+        return INFINITY
+    paths: dict[Any, tuple[Any, ...]] = dict(tree_paths(tree))
+    top = len(next(iter(paths.values()))) - 1
+    paths[None] = (*[("NULL", level) for level in range(top)], paths[next(iter(paths))][top])
+    p_total, q_total = sum(p.values()), sum(q.values())
+    extra: dict[Any, Fraction] = {}
+    cost = Fraction(0)
+    for value, path in paths.items():
+        extra[0, path[0]] = Fraction(p.get(value, 0), p_total) - Fraction(q.get(value, 0), q_total)
+    for level in range(1, top + 1):
+        children: dict[Any, set[Any]] = {}
+        for path in paths.values():
+            children.setdefault(path[level], set()).add(path[level - 1])
+        for node, below in children.items():
+            given = [extra[level - 1, child] for child in below]
+            positive = sum((item for item in given if item > 0), Fraction(0))
+            negative = -sum((item for item in given if item < 0), Fraction(0))
+            cost += Fraction(level, top) * min(positive, negative)
+            extra[level, node] = positive - negative
+    return cost
+
+
+def npd_measures(counts: Mapping[Any, int], parameters: Mapping[str, Any]) -> tuple[Fraction | float, Fraction]:
+    """(The c1 that must be exceeded, the least share of a value that must not be excluded).
+
+    Machanavajjhala et al. (2007), definitions 4.3 and 4.4, with y and l counted from 1.
+    """
+    allowed = {str(value) for value in parameters.get("allow_positive", ())}
+    ranked = sorted(((n, str(value)) for value, n in counts.items() if value is not None), reverse=True)
+    least = min(
+        (Fraction(counts.get(value, 0), sum(counts.values())) for value in parameters.get("forbid_negative", ())),
+        default=Fraction(1),
+    )
+    if not ranked:
+        return INFINITY, least
+    places = [place for place, (_, value) in enumerate(ranked, start=1) if value not in allowed]
+    if not places:
+        return Fraction(0), least
+    y, l = places[0], parameters["l"]  # noqa: E741
+    r = {place: n for place, (n, _) in enumerate(ranked, start=1)}
+    m = len(ranked)
+    others = range(l, m + 1) if y <= l - 1 else [place for place in range(l - 1, m + 1) if place != y]
+    tail = sum(r[place] for place in others)
+    return (Fraction(r[y], tail) if tail else INFINITY), least
+
+
+def alpha_measure(counts: Mapping[Any, int], values: Sequence[Any] | None) -> Fraction:
+    """The largest share of a value to protect. Wong, Li, Fu, Wang: (alpha, k)-anonymity (KDD 2006), definition 2."""
+    known = {value: n for value, n in counts.items() if value is not None}
+    shares = [Fraction(n, sum(known.values())) for value, n in known.items() if values is None or value in values]
+    return max(shares, default=Fraction(0))
+
+
+def beta_measure(p: Mapping[Any, int], q: Mapping[Any, int], enhanced: bool) -> Fraction | float:
+    """The largest relative gain. Cao, Karras: Publishing microdata with a robust privacy guarantee (VLDB 2012)."""
+    worst: Fraction | float = Fraction(0)
+    for value, n in p.items():
+        if not q.get(value):
+            return INFINITY
+        before = Fraction(q[value], sum(q.values()))
+        gain = (Fraction(n, sum(p.values())) - before) / before
+        if enhanced and gain > 0 and gain > -math.log(before) + TOLERANCE:
+            return INFINITY
+        worst = max(worst, gain)
+    return worst
+
+
+def delta_measure(p: Mapping[Any, int], q: Mapping[Any, int]) -> float:
+    """The largest |log2(q / p)|. Brickell, Shmatikov: The cost of privacy (KDD 2008)."""
+    worst = 0.0
+    for value in set(p) | set(q):
+        if not p.get(value) or not q.get(value):
+            return INFINITY
+        worst = max(worst, abs(math.log2(p[value] * sum(q.values()) / (q[value] * sum(p.values())))))
+    return worst
+
+
+def judge_disclosure(
+    model: str, parameters: Mapping[str, Any], counts: Mapping[Any, int], original: Mapping[Any, int], size: int
+) -> tuple[float, bool]:
+    """(measure, whether it is enough) of a class for the models that compare single values."""
+    slack = exact(TOLERANCE)
+    if model == "alpha_k_anonymity":
+        share = alpha_measure(counts, parameters.get("values"))
+        return float(share), size >= parameters["k"] and share <= exact(parameters["alpha"]) + slack
+    if model == "p_sensitive_k_anonymity":
+        held = distinct_measure(n for value, n in counts.items() if value is not None)
+        return held, size >= parameters["k"] and held >= parameters["p"]
+    if model == "beta_likeness":
+        gain = beta_measure(counts, original, parameters.get("kind", "enhanced") == "enhanced")
+        return float(gain), gain <= exact(parameters["beta"]) + slack
+    if model == "delta_disclosure":
+        log = delta_measure(counts, original)
+        return log, log < parameters["delta"] - TOLERANCE
+    raise ValueError(f"no such privacy model: {model!r}")
+
+
+def closeness(parameters: Mapping[str, Any], p: Mapping[Any, int], q: Mapping[Any, int]) -> Fraction | float:
+    """The distance of two distributions that a requirement asks for."""
+    if parameters.get("distance") == "ordered":
+        return ordered_distance(p, q)
+    if parameters.get("distance") == "hierarchical":
+        return hierarchical_distance(p, q, parameters["hierarchy"]["tree"])
+    return equal_distance(p, q)
+
+
 def l_diversity_measure(counts: Mapping[Any, int], parameters: Mapping[str, Any]) -> Fraction | float | int:
     protective = [n for value, n in counts.items() if value is not None]
     if parameters["kind"] == "distinct":
@@ -159,9 +301,9 @@ def model_of(requirement: Requirement) -> tuple[str, Mapping[str, Any]]:
 
 
 def name_of(requirement: Requirement) -> str:
-    """k_anonymity; l_diversity:<kind>:<attribute>; t_closeness:<attribute>."""
+    """k_anonymity; l_diversity:<kind>:<attribute>; t_closeness:<distance>:<attribute>; ..."""
     model, parameters = model_of(requirement)
-    return ":".join([model, *(parameters[key] for key in ("kind", "attribute") if key in parameters)])
+    return ":".join([model, *(parameters[key] for key in ("kind", "distance", "attribute") if key in parameters)])
 
 
 def judge(
@@ -180,11 +322,20 @@ def judge(
         return size, size >= parameters["k"]
     counts = frequencies(rows, parameters["attribute"], unit)
     if model == "t_closeness":
-        distance = equal_distance(counts, original or {})
+        distance = closeness(parameters, counts, original or {})
         return float(distance), distance <= exact(parameters["t"]) + exact(TOLERANCE)
     if model != "l_diversity":
-        raise ValueError(f"no such privacy model: {model!r}")
+        if unit is not None and model != "p_sensitive_k_anonymity":
+            raise ValueError(f"{model} is not defined for persons")
+        measure, enough = judge_disclosure(model, parameters, counts, original or {}, size)
+        if unit is not None and everybody_holds_one_value(counts, size):
+            return 1, enough and parameters["p"] == 1
+        return measure, enough
     kind, l = parameters["kind"], parameters["l"]  # noqa: E741
+    if kind == "npd_recursive":
+        ratio, least = npd_measures(counts, parameters)
+        kept = "c2" not in parameters or least >= exact(parameters["c2"]) - exact(TOLERANCE)
+        return float(ratio), kept and ratio < exact(parameters["c"])
     measure: Any = l_diversity_measure(counts, parameters)
     disclosed = unit is not None and everybody_holds_one_value(counts, size)
     if kind == "distinct":
@@ -201,7 +352,7 @@ def judge(
 def worst(requirement: Requirement, measures: Iterable[float]) -> float | None:
     """The measure of the whole release: that of its weakest class; None when there is no class."""
     model, parameters = model_of(requirement)
-    larger_is_worse = model == "t_closeness" or parameters.get("kind") == "recursive"
+    larger_is_worse = model in LARGER_IS_WORSE or parameters.get("kind") in ("recursive", "npd_recursive")
     return (max if larger_is_worse else min)(measures, default=None)
 
 
@@ -282,7 +433,8 @@ class Oracle:
             model, parameters = model_of(requirement)
             if model == "k_anonymity":
                 return True
-            return self.unit is None and (self.max_rows == 0 or parameters.get("kind") == "distinct")
+            always = model == "p_sensitive_k_anonymity" or parameters.get("kind") == "distinct"
+            return self.unit is None and (self.max_rows == 0 or always)
 
         return [requirement for requirement in self.requirements if is_monotone(requirement)]
 

@@ -200,7 +200,8 @@ def load(database: Database, folder: Path, case: Case) -> kanon_sql.Spec:
         database.connection.execute(f"DROP TABLE IF EXISTS {name}")
     unit = [] if problem.unit is None else [problem.unit]
     names = ["name", *problem.hierarchies, *problem.sensitive, *unit, "serial", "unnamed"]
-    kinds = dict.fromkeys(names, "VARCHAR") | {"serial": "INTEGER"}
+    numbers = [name for name in problem.sensitive if any(isinstance(row[name], int) for row in problem.rows)]
+    kinds = dict.fromkeys(names, "VARCHAR") | dict.fromkeys(["serial", *numbers], "INTEGER")
     lines = [
         {**row, "name": f"person {number}", "serial": number, "unnamed": "?"} for number, row in enumerate(problem.rows)
     ]
@@ -249,13 +250,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 # --- what the oracle expects of a table's own classes ---------------------------------------------
 
 
-KEYS = {"distinct": "distinct_l_diversity", "entropy": "entropy_l_diversity", "recursive": "recursive_cl_diversity"}
+KEYS = {
+    "distinct": "distinct_l_diversity",
+    "entropy": "entropy_l_diversity",
+    "recursive": "recursive_cl_diversity",
+    "npd_recursive": "npd_recursive_diversity",
+    "basic": "basic_beta_likeness",
+    "enhanced": "enhanced_beta_likeness",
+    "ordered": "ordered_t_closeness",
+    "hierarchical": "hierarchical_t_closeness",
+}
 
 
 def key_of(requirement: Requirement) -> str:
     """Where a result has a requirement."""
     model, parameters = model_of(requirement)
-    name = KEYS[parameters["kind"]] if model == "l_diversity" else model
+    name = KEYS.get(parameters.get("kind", parameters.get("distance")), model)
     return name if model == "k_anonymity" else f"{name}({parameters['attribute']})"
 
 
@@ -266,7 +276,12 @@ def reached(requirement: Requirement, measure: float | None) -> dict[str, float 
         return {"k": measure}
     if model == "t_closeness":
         return {"t": None if measure is None or math.isinf(measure) else measure}
-    if parameters["kind"] == "recursive":
+    finite = None if measure is None or math.isinf(measure) else measure
+    if model in ("alpha_k_anonymity", "p_sensitive_k_anonymity"):
+        return {"alpha" if model == "alpha_k_anonymity" else "p": measure}
+    if model in ("beta_likeness", "delta_disclosure"):
+        return {"beta" if model == "beta_likeness" else "delta_above": finite}
+    if parameters["kind"] in ("recursive", "npd_recursive"):
         return {"c_above": None if measure is None or math.isinf(measure) else measure, "l": parameters["l"]}
     return {"l": math.exp(measure) if parameters["kind"] == "entropy" and measure is not None else measure}
 

@@ -30,6 +30,7 @@ from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import DryEngine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Evaluator
+from kanon_sql.facts import facts_of
 from kanon_sql.frequency import build_frequency_sets, exact_texts
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
@@ -49,7 +50,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.statement import Statement, source_relation
 from kanon_sql.sql.templates import template_names
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import examine
+from kanon_sql.verify import Subject, examine
 from kanon_sql.workspace import open_workspace
 
 FOLDER = Path(__file__).parent / "golden"
@@ -159,8 +160,8 @@ def statements(dialect: str) -> list[Statement]:
     with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
         sets = build_frequency_sets(workspace, with_table, {column.name: column for column in COLUMNS}, ["dx"])
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-        evaluator.statements.roll_up(sets.base, (1, 1, 0), values=False)
-        evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values=True)
+        evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
+        evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
         DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
         order_domains(workspace, with_table, {column.name: column for column in COLUMNS}, sets, most=None)
         refuse_foreign_release(workspace, with_table)
@@ -168,7 +169,17 @@ def statements(dialect: str) -> list[Statement]:
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})
         workspace.execute("manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
         by_name = {column.name: column for column in COLUMNS}
-        examine(workspace, Relation(VISITS), by_name, ["sex"], models, {}, "person", mark=("kanon_masked", 0))
+        facts = {"dx": facts_of(models, by_name["dx"])}
+        subject = Subject(
+            table=Relation(VISITS),
+            columns=by_name,
+            quasi_identifiers=["sex"],
+            references={},
+            facts=facts,
+            unit="person",
+            mark=("kanon_masked", 0),
+        )
+        examine(workspace, subject, models)
         person, sex = exact_texts([by_name["sex"], by_name["dx"]], "kanon_source")
         workspace.row("profile/persons", source=source_relation(), unit=person, values=[sex])
         workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)

@@ -27,6 +27,7 @@ LAYERS = [
     ["workspace"],
     ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
+    ["facts"],
     ["frequency"],
     ["classes", "verify", "rollup", "matrix", "repeat", "ordering"],
     ["nodes"],

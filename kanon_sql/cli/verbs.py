@@ -45,6 +45,9 @@ __all__ = ["app"]
 
 MEMORY = ":memory:"
 
+REVEALED = 20
+"""How many classes ``check --reveal`` lists."""
+
 app = typer.Typer(
     name="kanon-sql",
     no_args_is_help=True,
@@ -293,6 +296,7 @@ def anonymize(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
+        "kanon-sql check spec.yml -d clinic.duckdb --reveal",
     )
 )
 def check(
@@ -306,6 +310,13 @@ def check(
     ] = None,
     rows: Annotated[
         bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+    ] = False,
+    reveal: Annotated[
+        bool,
+        typer.Option(
+            "--reveal",
+            help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them.",
+        ),
     ] = False,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -326,7 +337,15 @@ def check(
 
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
-        result = run_check(engine, spec, table, count_rows=rows, timeout=timeout, report=run.report)
+        result = run_check(
+            engine,
+            spec,
+            table,
+            count_rows=rows,
+            reveal=REVEALED if reveal else 0,
+            timeout=timeout,
+            report=run.report,
+        )
         _print_result(run, result, output)
         _exit(result.passed)
 

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError
+from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
+from kanon_sql.frequency import exact_value
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.privacy import PrivacyModel, TCloseness, model_of
+from kanon_sql.privacy import PrivacyModel, models_of
 from kanon_sql.publish import is_same_table
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Examination, examine, reference_in
+from kanon_sql.verify import Examination, Subject, examine, failing_classes, reference_in
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["check"]
@@ -29,6 +32,7 @@ def check(
     table: str | None = None,
     *,
     count_rows: bool = False,
+    reveal: int = 0,
     timeout: float | None = None,
     report: Reporter | None = None,
 ) -> Result:
@@ -40,6 +44,8 @@ def check(
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. Rows only bound persons
             from above, so a pass then says less.
+        reveal: list so many classes that violate a requirement, with their values. These are values of few
+            persons: the result is then no longer free of them.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
@@ -56,10 +62,10 @@ def check(
     if parts is None:
         raise SpecError("release: missing; name the table to check with --table")
     shown = ".".join(parts)
-    models = [model_of(requirement) for requirement in spec.privacy]
+    models = models_of(spec)
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
-        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+        with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
             relation = engine.relation(table=parts, query=None, file=None)
             columns = {column.name: column for column in engine.columns(relation)}
             _need_columns(spec, models, unit, columns, shown)
@@ -68,18 +74,23 @@ def check(
             needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
             target = source_relation() if is_source else Relation(parts)  # so that a scan of the source is counted
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
-            examination = examine(
-                workspace,
-                target,
-                columns,
-                list(spec.quasi_identifiers),
-                models,
-                _references(workspace, spec, models, Relation(parts), columns, unit),
-                unit,
+            facts, references = _facts(workspace, spec, models, target, columns, unit)
+            models = measured_models(models, facts)
+            subject = Subject(
+                table=target,
+                columns=columns,
+                quasi_identifiers=list(spec.quasi_identifiers),
+                references=references,
+                facts=facts,
+                unit=unit,
             )
+            examination = examine(workspace, subject, models)
+            revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
         notes = []
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
+        if revealed:
+            notes.append(f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on")
         present = {name.lower() for name in columns}
         exposed = [name for name in spec.identifiers if name.lower() in present]
         if exposed and is_source:
@@ -93,6 +104,8 @@ def check(
             node=None,
             rows={"source": examination.rows, "released": examination.rows, "suppressed": 0},
             classes=examination.classes_dict(),
+            class_sizes=examination.sizes_list(),
+            revealed=[item.to_dict() for item in revealed] if reveal else None,
             achieved=achieved_dict(examination),
             metrics={},
             search=None,
@@ -103,8 +116,10 @@ def check(
 
 
 def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
-    """The quasi-identifiers, and the attributes that a requirement looks at."""
-    return [*spec.quasi_identifiers, *dict.fromkeys(model.attribute for model in models if model.attribute)]
+    """The columns that classes are made by, and the attributes that a requirement looks at."""
+    made_by = [name for model in models for name in model.quasi_identifiers or ()]
+    looked_at = [model.attribute for model in models if model.attribute]
+    return list(dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at]))
 
 
 def _need_columns(
@@ -127,36 +142,52 @@ def _need_columns(
         raise SpecError(problems)
 
 
-def _references(
+def _facts(
     workspace: Workspace,
     spec: Spec,
     models: list[PrivacyModel],
     table: Relation,
     columns: Mapping[str, Column],
     unit: str | None,
-) -> dict[str, Sql]:
-    """The reference distribution of every attribute that t-closeness looks at."""
+) -> tuple[dict[str, Facts], dict[str, Sql]]:
+    """What the models ask of the attributes' values, and the reference distributions that they compare with."""
+    facts: dict[str, Facts] = {}
     references: dict[str, Sql] = {}
-    originals: dict[str, Column] | None = None
-    for model in models:
-        if not isinstance(model, TCloseness):
-            continue
-        name = model.sensitive
-        if model.reference == "release":
-            references[name] = reference_in(table, columns[name], None if unit is None else columns[unit])
-            continue
-        if originals is None:
-            source = workspace.engine.columns(source_of(workspace.engine, spec))
-            originals = {column.name: column for column in source}
-        units = [] if unit is None else [unit]
-        for needed in (name, *units):
-            if needed not in originals:
-                raise SpecError(
-                    f"t_closeness: the source has no column {needed!r} to take the original distribution from"
-                )
-        refuse_mixed_forms(workspace, source_relation(), {needed: originals[needed] for needed in (name, *units)})
-        references[name] = reference_in(source_relation(), originals[name], None if unit is None else originals[unit])
-    return references
+    source = source_relation()
+    attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
+    for index, name in enumerate(attributes):
+        known = facts_of(models, columns[name])
+        compared = [model for model in models if model.attribute == name and model.needs_reference]
+        if any(model.reference == "original" for model in compared):
+            within, found = source, _of_source(workspace, spec, [name, *([] if unit is None else [unit])])
+        else:
+            within, found = table, dict(columns)
+        if compared:
+            raw = workspace.table(f"raw{index}")
+            value = exact_value(found[name], "original")
+            workspace.execute("check/values", target=raw, table=within, value=value, name=f"v{index}")
+            known = with_hierarchy(workspace, spec, models, replace(known, column=found[name]), index, raw)
+            references[name] = reference_in(within, known, None if unit is None else found[unit])
+            known = replace(known, column=columns[name])
+        missing = known.absent(workspace, table, "checked", exact_value(columns[name], "checked"))
+        if missing and table != source:  # all rows with a value may have been suppressed
+            column = _of_source(workspace, spec, [name])[name]
+            there = replace(known, column=column).absent(workspace, source, "original", exact_value(column, "original"))
+            missing = min(missing, there)
+        known.refuse_absent(missing)
+        facts[name] = known
+    return facts, references
+
+
+def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:
+    """The source's columns that the requirements compare with, each of one kind."""
+    originals = {column.name: column for column in workspace.engine.columns(source_of(workspace.engine, spec))}
+    for name in needed:
+        if name not in originals:
+            raise SpecError(f"the source has no column {name!r} to take the original distribution from")
+    found = {name: originals[name] for name in needed}
+    refuse_mixed_forms(workspace, source_relation(), found)
+    return found
 
 
 def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:

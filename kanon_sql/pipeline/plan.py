@@ -65,6 +65,7 @@ def plan(
             node=None if found.node is None else found.node_dict(found.node),
             rows=found.rows(),
             classes={} if examination is None else examination.classes_dict(),
+            class_sizes=[] if examination is None else examination.sizes_list(),
             achieved={} if examination is None else achieved_dict(examination),
             metrics=metrics,
             search=found.summary(),

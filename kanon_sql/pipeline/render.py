@@ -9,17 +9,18 @@ from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Evaluator
+from kanon_sql.facts import measured_models
 from kanon_sql.frequency import build_frequency_sets, source_columns
 from kanon_sql.intervals import with_codes, with_labels
 from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
-from kanon_sql.pipeline.search import source_of
-from kanon_sql.privacy import model_of
+from kanon_sql.pipeline.search import refuse_other_classes, source_of
+from kanon_sql.privacy import models_of
 from kanon_sql.publish import publish
 from kanon_sql.quality import METRICS
 from kanon_sql.release import Choice, written_release
 from kanon_sql.search import Batch, Span
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
+from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy, TCloseness
 from kanon_sql.sql.statement import Statement
 from kanon_sql.workspace import open_workspace
 
@@ -87,9 +88,12 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
     engine = DryEngine(dialect, _assumed_columns(spec))
     with open_workspace(engine, source_of(engine, spec)) as workspace:
         columns = source_columns(workspace, spec, "")
-        models = [model_of(requirement) for requirement in spec.privacy]
+        models = models_of(spec)
+        for requirement, model in zip(spec.privacy, models, strict=True):
+            refuse_other_classes(model, requirement.name)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
+        models = measured_models(models, sets.facts)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         coded = None
         if spec.search.of_intervals:
@@ -155,6 +159,9 @@ def _assumed_columns(spec: Spec) -> list[Column]:
             columns.append(Column(name, "DATE", "date"))
         else:
             columns.append(Column(name, "VARCHAR", "text"))
-    others = [*spec.sensitive, *spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]
+    ordered = [item.attribute for item in spec.privacy if isinstance(item, TCloseness) and item.distance == "ordered"]
+    columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
+    others = [name for name in spec.sensitive if name not in ordered]
+    others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]
     columns += [Column(name, "VARCHAR", "text") for name in dict.fromkeys(others)]
     return columns

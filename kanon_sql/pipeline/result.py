@@ -95,6 +95,8 @@ class Result:
             level 1 the interval, level 2 the top.
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
+        class_sizes: classes and rows by the size of the class, in powers of two; see
+            :class:`kanon_sql.verify.ClassSizes`.
         achieved: per requirement, what is reached and what violates.
         metrics: every quality metric of the node.
         search: what the search did; None for ``check``.
@@ -103,6 +105,7 @@ class Result:
         sql: every statement that ran, values redacted, in order.
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
+        revealed: classes that violate a requirement, with their values; None unless asked for.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -121,6 +124,8 @@ class Result:
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
     intervals: Mapping[str, int] | None = None
+    class_sizes: Sequence[Mapping[str, int]] = ()
+    revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -160,6 +165,7 @@ class Result:
                 search["lattice"] = [asdict(item) for item in self.lattice]
             if all_minimal and found is not None:
                 search["minimal"] = [list(node) for node in found]
+        revealed = {} if self.revealed is None else {"revealed": [dict(item) for item in self.revealed]}
         return {
             "verb": self.verb,
             "verdict": self.verdict,
@@ -169,11 +175,13 @@ class Result:
             "intervals": None if self.intervals is None else dict(self.intervals),
             "rows": dict(self.rows),
             "classes": dict(self.classes),
+            "class_sizes": [dict(item) for item in self.class_sizes],
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
             "metrics": dict(self.metrics),
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            **revealed,
         }
 
 

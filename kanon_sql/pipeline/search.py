@@ -12,6 +12,7 @@ from typing import Any
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Evaluator, Work
+from kanon_sql.facts import measured_models
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
 from kanon_sql.intervals import Labelled, with_codes, with_labels
 from kanon_sql.lattice import Node
@@ -20,7 +21,7 @@ from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
-from kanon_sql.privacy import KAnonymityModel, PrivacyModel, TCloseness, model_of
+from kanon_sql.privacy import KAnonymityModel, PrivacyModel, models_of
 from kanon_sql.quality import METRICS
 from kanon_sql.search import (
     MAX_NODES,
@@ -234,13 +235,14 @@ def searched(
         SearchTooLarge: the lattice has too many nodes for the algorithm, or to explain them.
         KanonError: whatever the stages raise.
     """
-    models = [model_of(requirement) for requirement in spec.privacy]
-    for model in models:
-        if isinstance(model, TCloseness) and model.reference == "release" and spec.suppression.limit != 0:
+    models = models_of(spec)
+    for requirement, model in zip(spec.privacy, models, strict=True):
+        if model.reference == "release" and spec.suppression.limit != 0:
             raise UnsupportedError(
-                "t_closeness: reference: release depends on which rows are suppressed, which depends on "
-                "t_closeness; use reference: original, or a suppression limit of 0"
+                f"{requirement.name}: reference: release depends on which rows are suppressed, which depends on "
+                f"{requirement.name}; use reference: original, or a suppression limit of 0"
             )
+        refuse_other_classes(model, requirement.name)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
@@ -253,6 +255,7 @@ def searched(
         columns = source_columns(workspace, spec, relation)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         sets = build_frequency_sets(workspace, spec, columns, attributes)
+        models = measured_models(models, sets.facts)
         if sets.rows == sets.null_rows:
             yield Searched(workspace, spec, columns, models, sets, None, None, None, None)
             return
@@ -282,6 +285,25 @@ def searched(
         run = search(spec.search.algorithm, question, evaluator.answers, **options)
         outcome = _outcome(run, workspace, spec, budget)
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
+
+
+def refuse_other_classes(model: PrivacyModel, name: str) -> None:
+    """Refuse a requirement whose classes the search does not count.
+
+    Raises:
+        UnsupportedError: they are made by other columns than all quasi-identifiers.
+    """
+    if model.others:
+        raise UnsupportedError(
+            f"{name}: others_as_quasi_identifiers: the search counts every sensitive attribute apart from the others, "
+            "so it cannot split classes by them, and the others are released as they are; use it with check, "
+            "which says whether a release satisfies it"
+        )
+    if model.quasi_identifiers is not None:
+        raise UnsupportedError(
+            f"{name}: quasi_identifiers: the search suppresses classes of all quasi-identifiers, and what it suppresses "
+            "makes the classes of fewer ones smaller; use it with check"
+        )
 
 
 def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel]) -> DistanceMatrix:

@@ -7,10 +7,12 @@ Each model has one file here and one template of the same name in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal
 
+from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql
 
@@ -45,6 +47,14 @@ class PrivacyModel(ABC):
         worst: whether the class with the smallest or the largest measure is the worst.
         needs_totals: the measure uses ``class_total``.
         needs_positions: the measure uses ``value_position``.
+        needs_reference: the measure uses ``reference_share``: how often the original table has each value.
+        needs_facts: what else the measure uses of each value; see :class:`kanon_sql.facts.Facts`.
+        spans: the measure is taken of the values in their order, by ``evaluate/ordered_frame``.
+        second: which extreme of a second measure is the worst, where there is one.
+        second_is_size: it is the size of the class.
+        reference: where the reference distribution is taken from.
+        quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
+        others: among them are the other sensitive attributes.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -53,7 +63,15 @@ class PrivacyModel(ABC):
     worst: ClassVar[Literal["MIN", "MAX"]]
     needs_totals: ClassVar[bool] = False
     needs_positions: ClassVar[bool] = False
+    needs_reference: ClassVar[bool] = False
+    needs_facts: ClassVar[tuple[str, ...]] = ()
+    spans: ClassVar[bool] = False
+    second: ClassVar[Literal["MIN", "MAX"] | None] = None
+    second_is_size: ClassVar[bool] = False
     has_disclosed: ClassVar[bool] = False
+    reference: Literal["original", "release"] = field(default="original", kw_only=True)
+    quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
+    others: bool = field(default=False, kw_only=True)
 
     @property
     def attribute(self) -> str | None:
@@ -62,13 +80,42 @@ class PrivacyModel(ABC):
 
     @property
     @abstractmethod
-    def label(self) -> str:
+    def notation(self) -> str:
         """The requirement in the field's notation, such as ``5-anonymity``."""
+
+    @property
+    def label(self) -> str:
+        """The notation, and what classes are made by if not by the spec's quasi-identifiers."""
+        if self.others:
+            return f"{self.notation}, the other sensitive attributes known"
+        return self.notation + ("" if self.quasi_identifiers is None else f" over {', '.join(self.quasi_identifiers)}")
 
     @property
     def key(self) -> str:
         """A stable key for results, unique within a spec."""
-        return self.name if self.attribute is None else f"{self.name}({self.attribute})"
+        of = "" if self.attribute is None else f"({self.attribute})"
+        if self.others:
+            return f"{self.name}{of}[others known]"
+        return self.name + of + ("" if self.quasi_identifiers is None else f"[{', '.join(self.quasi_identifiers)}]")
+
+    @property
+    def lists(self) -> Mapping[str, tuple[str, ...]]:
+        """A fact's name -> the values, as text, of which it is 1; it is 0 of all others."""
+        return {}
+
+    @property
+    def must_occur(self) -> tuple[str, ...]:
+        """Those of :attr:`lists` whose values would go unprotected, and nobody would know, if misspelt."""
+        return ()
+
+    @property
+    def hierarchy(self) -> QuasiIdentifier | None:
+        """The hierarchy of the sensitive attribute, where the measure uses it."""
+        return None
+
+    def with_levels(self, levels: int) -> PrivacyModel:
+        """The model once the height of its hierarchy is known; itself where there is none."""
+        return self
 
     @abstractmethod
     def monotonicity(self, by_person: bool) -> Monotonicity:
@@ -87,6 +134,14 @@ class PrivacyModel(ABC):
             unbounded: some class has no finite measure.
         """
 
+    def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
+        """The thresholds that a table satisfies, from the worst second measure."""
+        return {}
+
+    def second_measure(self) -> Sql:
+        """The aggregate over a class that is compared with the second threshold."""
+        return render(f"privacy/{self.name}", part="second", **self.parameters())
+
     def measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the threshold."""
         return render(f"privacy/{self.name}", part="measure", measure=name, **self.parameters())
@@ -98,5 +153,8 @@ class PrivacyModel(ABC):
         return render(f"privacy/{self.name}", part="disclosed", **self.parameters())
 
     def condition(self, name: str) -> Sql:
-        """True where the class satisfies the requirement; ``name`` is the measure's column."""
+        """True where the class satisfies the requirement; ``name`` is the measure's column.
+
+        A second measure's column is named ``name`` and ``_second``.
+        """
         return render(f"privacy/{self.name}", part="condition", measure=name, **self.parameters())

@@ -15,7 +15,8 @@ class KAnonymityModel(PrivacyModel):
     """k-anonymity (Samarati 2001, definition 2.1; Sweeney 2002, definition 3).
 
     Monotone also under suppression: merging classes only makes them larger, so a class
-    that is large enough stays so, and a row that was kept is kept.
+    that is large enough stays so, and a row that was kept is kept. Classes may be made by some of
+    the quasi-identifiers alone, with a k of their own: an attacker need not know all of them.
     """
 
     name: ClassVar[str] = "k_anonymity"
@@ -23,7 +24,7 @@ class KAnonymityModel(PrivacyModel):
     k: int
 
     @property
-    def label(self) -> str:
+    def notation(self) -> str:
         """Such as ``5-anonymity``."""
         return f"{self.k}-anonymity"
 

@@ -1,6 +1,7 @@
 """l-diversity: every equivalence class holds enough different sensitive values.
 
-Three kinds (Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006/2007, section 4). In all
+Three kinds (Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006/2007, section 4; a fourth is in
+:mod:`kanon_sql.privacy.npd_diversity`). In all
 of them NULL is not a protective value: it is left out of the counts. With persons as
 the unit, each person counts once per value, and a value that every person of the class
 holds is disclosed, however many other values there are.
@@ -41,7 +42,7 @@ class DistinctLDiversity(_LDiversity):
     l: int  # noqa: E741 - the field's own letter
 
     @property
-    def label(self) -> str:
+    def notation(self) -> str:
         """Such as ``distinct 3-diversity of diagnosis``."""
         return f"distinct {self.l}-diversity of {self.sensitive}"
 
@@ -72,7 +73,7 @@ class EntropyLDiversity(_LDiversity):
     l: float  # noqa: E741 - the field's own letter
 
     @property
-    def label(self) -> str:
+    def notation(self) -> str:
         """Such as ``entropy 3-diversity of diagnosis``."""
         return f"entropy {self.l:g}-diversity of {self.sensitive}"
 
@@ -104,7 +105,7 @@ class RecursiveCLDiversity(_LDiversity):
     l: int  # noqa: E741 - the field's own letter
 
     @property
-    def label(self) -> str:
+    def notation(self) -> str:
         """Such as ``recursive (2, 3)-diversity of diagnosis``."""
         return f"recursive ({self.c:g}, {self.l})-diversity of {self.sensitive}"
 

@@ -39,7 +39,17 @@ METRICS = {
 LISTED = 60
 """A lattice of so many nodes is listed node by node."""
 
-_ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}"}
+_ACHIEVED = {
+    "alpha": "alpha = {}",
+    "p": "p = {}",
+    "k": "k = {}",
+    "l": "l = {}",
+    "t": "t = {}",
+    "c_above": "c > {}",
+    "c2": "c2 = {}",
+    "beta": "beta = {}",
+    "delta_above": "delta > {}",
+}
 
 
 def print_text(content: RenderableType) -> None:
@@ -114,6 +124,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Levels", _levels(result.node))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
+    if result.revealed:
+        parts += section("Classes that violate: VALUES OF FEW PERSONS, do not pass this on", _revealed(result.revealed))
+    if result.class_sizes:
+        parts += section("Class sizes", _sizes(result.class_sizes))
     if result.metrics:
         parts += section("Quality (lower is better)", _metrics(result.metrics))
     if result.search is not None:
@@ -230,6 +244,26 @@ def _reached(item: Mapping[str, Any]) -> str:
     ]
     unbounded = any(name in item and item[name] is None for name in _ACHIEVED)
     return "none" if unbounded or not found else ", ".join(found)
+
+
+def _sizes(sizes: Sequence[Mapping[str, int]]) -> RenderableType:
+    table = columns([("size", True), ("classes", True), ("rows", True)])
+    for item in sizes:
+        low, high = number(item["from"]), number(item["to"])
+        table.add_row(
+            *map(Text, (low if low == high else f"{low}-{high}", number(item["classes"]), number(item["rows"])))
+        )
+    return table
+
+
+def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
+    table = columns([("values", False), ("rows", True), ("violates", False)])
+    for item in classes:
+        pairs = (f"{name} = {'NULL' if value is None else repr(value)}" for name, value in item["values"].items())
+        table.add_row(
+            Text(shown(", ".join(pairs))), Text(number(item["rows"])), Text(shown("; ".join(item["violates"])))
+        )
+    return table
 
 
 def _metrics(metrics: Mapping[str, float]) -> RenderableType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.spec.disclosure import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, PSensitive, Requirement
 from kanon_sql.spec.hierarchy import (
     DATE_UNITS,
     DatesHierarchy,
@@ -16,17 +17,21 @@ from kanon_sql.spec.hierarchy import (
 )
 from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.requirements import KAnonymity, LDiversity, Requirement, TCloseness
+from kanon_sql.spec.requirements import KAnonymity, LDiversity, TCloseness
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [
     "DATE_UNITS",
+    "AlphaKAnonymity",
+    "BetaLikeness",
     "DatesHierarchy",
+    "DeltaDisclosure",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
     "KAnonymity",
     "LDiversity",
+    "PSensitive",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Requirement",

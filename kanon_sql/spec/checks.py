@@ -29,6 +29,7 @@ __all__ = [
     "choice",
     "did_you_mean",
     "fail",
+    "flag",
     "integer",
     "items",
     "kind",
@@ -230,6 +231,13 @@ def the_number(what: str, fits: Callable[[float], bool]) -> Callable[[object], f
 def share(what: str) -> Callable[[object], float]:
     """A check for a number between 0 and 1."""
     return the_number(f"{what} between 0 and 1", lambda value: 0 <= value <= 1)
+
+
+def flag(value: object) -> bool:
+    """A check for true or false."""
+    if not isinstance(value, bool):
+        fail(f"expected true or false, got {kind(value)}")
+    return value
 
 
 def choice(what: str, allowed: Sequence[str]) -> Callable[[object], str]:

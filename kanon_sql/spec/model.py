@@ -33,6 +33,7 @@ from kanon_sql.spec.checks import (
     choice,
     did_you_mean,
     fail,
+    flag,
     integer,
     items,
     kind,
@@ -40,11 +41,12 @@ from kanon_sql.spec.checks import (
     share,
     text,
 )
+from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql
-from kanon_sql.spec.requirements import Requirement, parse_requirement
+from kanon_sql.spec.requirements import KAnonymity, TCloseness
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = ["SearchOptions", "Source", "Spec", "Suppression"]
@@ -171,12 +173,6 @@ _TAKEN_BY = {
 """Options that only some algorithms take."""
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        fail(f"expected true or false, got {kind(value)}")
-    return value
-
-
 class SearchOptions(Part):
     """How to search the generalization lattice, and what makes one node better than another.
 
@@ -226,7 +222,7 @@ class SearchOptions(Part):
     variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
         Field(default="basic", description="For incognito: which frequency sets it prepares.")
     )
-    matrix: Annotated[bool, checked(_flag)] = Field(
+    matrix: Annotated[bool, checked(flag)] = Field(
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
@@ -428,6 +424,9 @@ class Spec(Part):
             yield Fault(("release",), "the release has the source's name and would replace it")
         if value is not None and value.search.matrix:
             others = [item.name for item in value.privacy if item.name != "k_anonymity"]
+            if not others and any(item.quasi_identifiers for item in value.privacy if isinstance(item, KAnonymity)):
+                why = "the matrix counts classes by all quasi-identifiers; a k_anonymity here names some of them"
+                yield Fault(("search", "matrix"), why, True)
             if others:
                 why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
                 yield Fault(("search", "matrix"), why, True)
@@ -483,18 +482,12 @@ class Spec(Part):
         if self.source.file is not None:
             found["source"] = {"file": redact_location(self.source.file)}
         for name, column in self.quasi_identifiers.items():
-            shown = found["quasi_identifiers"][name]
-            if column.sql is not None:
-                shown["sql"] = [redact_sql(expression) for expression in column.sql]
-            if column.file is not None:
-                shown["file"] = redact_location(column.file)
-            if column.tree is not None:
-                rows = TreeHierarchy(column.tree).rows()
-                shown["tree"] = {
-                    "sha256": _sha256(shown["tree"]),
-                    "levels": len(rows[0]),
-                    "values": len(rows),
-                }
+            _redact_hierarchy(column, found["quasi_identifiers"][name])
+        for requirement, shown in zip(self.privacy, found["privacy"], strict=True):
+            body = shown[requirement.name]
+            body |= {key: {"values": len(body[key])} for key in LISTED if key in body}
+            if isinstance(requirement, TCloseness) and requirement.hierarchy is not None:
+                _redact_hierarchy(requirement.hierarchy, body["hierarchy"])
         return found
 
     @classmethod
@@ -518,6 +511,17 @@ class Spec(Part):
     def __hash__(self) -> int:
         """Consistent with equality."""
         return hash(self.hash)
+
+
+def _redact_hierarchy(column: QuasiIdentifier, shown: dict[str, Any]) -> None:
+    """Take the literals of SQL, the labels of trees and passwords out of a hierarchy as it is shown."""
+    if column.sql is not None:
+        shown["sql"] = [redact_sql(expression) for expression in column.sql]
+    if column.file is not None:
+        shown["file"] = redact_location(column.file)
+    if column.tree is not None:
+        rows = TreeHierarchy(column.tree).rows()
+        shown["tree"] = {"sha256": _sha256(shown["tree"]), "levels": len(rows[0]), "values": len(rows)}
 
 
 def _folded(written: object) -> list[str] | None:
@@ -590,7 +594,9 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
     if not isinstance(written, list | tuple):
         return
     sensitive = [name for name, _ in _listed(given, "sensitive")]
-    seen: dict[tuple[str, str | None, str | None], int] = {}
+    quasi_identifiers = [name for name, _ in _listed(given, "quasi_identifiers")]
+    references: dict[object, str] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for position, item in enumerate(written):
         try:
             requirement = parse_requirement(item)
@@ -601,7 +607,21 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
         if attribute is not None and attribute not in sensitive:
             hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
             yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
-        key = (requirement.name, attribute, getattr(requirement, "kind", None))
+        for fault in misfits(requirement, quasi_identifiers, sensitive, given.get("unit")):
+            yield fault._replace(loc=(*loc, *fault.loc))
+        reference = getattr(requirement, "reference", None)
+        if reference is not None and references.setdefault(attribute, reference) != reference:
+            why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
+            yield Fault((*loc, "reference"), why)
+        grouped = getattr(requirement, "quasi_identifiers", None)
+        key = (
+            requirement.name,
+            attribute,
+            getattr(requirement, "kind", None),
+            getattr(requirement, "distance", None),
+            None if grouped is None else frozenset(grouped),
+            getattr(requirement, "others_as_quasi_identifiers", False),
+        )
         if key in seen:
             yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
         seen.setdefault(key, position)
