@@ -552,10 +552,18 @@ INTO [kanon_scratch].[kanon_run_order2]
 FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [value_position] AS [domain_position], COUNT_BIG(*) OVER () AS [used_values], CAST(SUM([row_count]) OVER (ORDER BY CASE WHEN [value_position] IS NULL THEN 1 ELSE 0 END, [value_position]) - [row_count] AS BIGINT) AS [rows_before], CAST(SUM([row_count]) OVER () AS BIGINT) AS [row_total] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [row_count] AS [row_count] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], [labels].[sort] AS [sort], COALESCE([counted].[row_count], 0) AS [row_count] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup2] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN (SELECT [c2_0] AS [code], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [c2_0]) AS [counted] ON [labels].[code] * 1 = [counted].[code]) AS [sorted]) AS [numbered]) AS [counted_values];
 
 -- partition/count
-SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0] UNION ALL SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1] UNION ALL SELECT 2 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order2];
+SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0]
+UNION ALL
+SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1]
+UNION ALL
+SELECT 2 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order2];
 
 -- partition/atoms
-SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom] UNION ALL SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom] UNION ALL SELECT 2 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order2] GROUP BY [atom];
+SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom]
+UNION ALL
+SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom]
+UNION ALL
+SELECT 2 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order2] GROUP BY [atom];
 
 -- scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_atoms"]', N'(the time)');
@@ -569,31 +577,28 @@ FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN [kanon_scratch].[ka
 SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z0] ELSE 0 END) AS [covered_0], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z1] ELSE 0 END) AS [covered_1], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [z2] ELSE 0 END) AS [covered_2], SUM(CASE WHEN ([class_size] >= 3) THEN [w0] ELSE 0 END) AS [least0], SUM(CASE WHEN ([class_size] >= 3) THEN [w1] ELSE 0 END) AS [least1], SUM(CASE WHEN ([class_size] >= 3) THEN [w2] ELSE 0 END) AS [least2] FROM (SELECT [node] AS [k0], [head0] AS [k1], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], MIN([head_size0]) AS [z0], MIN([head_size1]) AS [z1], MIN([head_size2]) AS [z2], SUM([least0]) AS [w0], SUM([least1]) AS [w1], SUM([least2]) AS [w2] FROM (SELECT [node] AS [node], [head0] + CASE WHEN [adds] = 0 THEN 0 WHEN [place] >= 1073741824 THEN 2 WHEN [place] >= [cut_at] THEN 1 ELSE 0 END AS [head0], CASE WHEN [adds] = 0 OR [changes] <> 0 THEN [head_size0] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size0] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size0], CASE WHEN [adds] = 0 OR [changes] <> 1 THEN [head_size1] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size1] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size1], CASE WHEN [adds] = 0 OR [changes] <> 2 THEN [head_size2] WHEN [place] >= 1073741824 THEN 1 WHEN [place] >= [cut_high] OR [place] < [cut_low] THEN [head_size2] WHEN [place] >= [cut_at] THEN [size_above] ELSE [size_below] END AS [head_size2], [row_count] * [z0] AS [least0], [row_count] * [z1] AS [least1], [row_count] * [z2] AS [least2], [row_count] AS [row_count] FROM (SELECT [placed].*, CASE WHEN [adds] = 1 OR [changes] <> 0 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size0] ELSE [size_below] END AS [z0], CASE WHEN [adds] = 1 OR [changes] <> 1 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size1] ELSE [size_below] END AS [z1], CASE WHEN [adds] = 1 OR [changes] <> 2 OR [place] >= [cut_high] OR [place] < [cut_low] THEN [size2] ELSE [size_below] END AS [z2] FROM (SELECT [spans].[node] AS [node], [spans].[changes] AS [changes], [spans].[adds] AS [adds], [spans].[cut_at] AS [cut_at], [spans].[cut_low] AS [cut_low], [spans].[cut_high] AS [cut_high], [spans].[size_below] AS [size_below], [spans].[size_above] AS [size_above], [rolled].[head0] AS [head0], [rolled].[finest0] AS [finest0], [rolled].[head_size0] AS [head_size0], [rolled].[size0] AS [size0], [rolled].[head_size1] AS [head_size1], [rolled].[size1] AS [size1], [rolled].[head_size2] AS [head_size2], [rolled].[size2] AS [size2], [rolled].[row_count] AS [row_count], CASE [spans].[changes] WHEN 0 THEN [rolled].[f0] WHEN 1 THEN [rolled].[f1] WHEN 2 THEN [rolled].[f2] ELSE -1 END AS [place] FROM (SELECT [map0].[interval_number] AS [f0], [map1].[interval_number] AS [f1], [map2].[interval_number] AS [f2], MIN(CAST([map0].[head_digit] AS BIGINT) + CAST([map1].[head_digit] AS BIGINT) + CAST([map2].[head_digit] AS BIGINT)) AS [head0], MIN(CAST([map0].[finest_digit] AS BIGINT) + CAST([map1].[finest_digit] AS BIGINT) + CAST([map2].[finest_digit] AS BIGINT)) AS [finest0], MIN([map0].[head_size]) AS [head_size0], MIN([map0].[finest_size]) AS [size0], MIN([map1].[head_size]) AS [head_size1], MIN([map1].[finest_size]) AS [size1], MIN([map2].[head_size]) AS [head_size2], MIN([map2].[finest_size]) AS [size2], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_atoms] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 4611686018427387903, 4611686018427387903)) AS [map0] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map0] ON [a0] = [map0].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 1, 1)) AS [map1] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map1] ON [a1] = [map1].[atom] JOIN (SELECT * FROM (VALUES (0, 0, 0, 0, 4611686018427387903, 4611686018427387903)) AS [map2] ([atom], [interval_number], [head_digit], [finest_digit], [head_size], [finest_size])) AS [map2] ON [a2] = [map2].[atom] GROUP BY [map0].[interval_number], [map1].[interval_number], [map2].[interval_number]) AS [rolled] CROSS JOIN (VALUES (0, -1, 1, 1073741824, 1073741824, 1073741824, 0, 0)) AS [spans] ([node], [changes], [adds], [cut_at], [cut_low], [cut_high], [size_below], [size_above])) AS [placed]) AS [costed]) AS [moved] GROUP BY [node], [head0]) AS [classes] GROUP BY [k0];
 
 -- scratch/record
-INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval0"]', N'(the time)');
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_coded0"]', N'(the time)');
 
--- partition/intervals
-SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
-INTO [kanon_scratch].[kanon_run_interval0]
-FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] WHEN [bounds].[first_value] = 0 AND [above].[label] IS NULL THEN N'not NULL' WHEN [bounds].[first_value] = 0 THEN N'< ' + [above].[label] WHEN [above].[label] IS NULL THEN N'>= ' + [lowest].[label] ELSE N'[' + [lowest].[label] + N', ' + [above].[label] + N')' END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order0] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order0] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order0] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order0] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
-
--- scratch/record
-INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval1"]', N'(the time)');
-
--- partition/intervals
-SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
-INTO [kanon_scratch].[kanon_run_interval1]
-FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] ELSE [lowest].[label] + N'..' + [highest].[label] END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order1] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order1] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order1] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order1] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
+-- partition/coded
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], COALESCE([placed].[interval_number], 0) AS [c1], COALESCE([placed].[interval_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_coded0]
+FROM [kanon_scratch].[kanon_run_lookup0] AS [labels] LEFT JOIN (SELECT [numbered].[code] AS [code], [chosen].[interval_number] AS [interval_number], [chosen].[interval_size] AS [interval_size] FROM [kanon_scratch].[kanon_run_order0] AS [numbered] JOIN (SELECT * FROM (VALUES (1, 0, 1, 4611686018427387903)) AS [chosen] ([interval_number], [first_atom], [end_atom], [interval_size])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom] WHERE [numbered].[is_null] = 0) AS [placed] ON [labels].[c0] = [placed].[code];
 
 -- scratch/record
-INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval2"]', N'(the time)');
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_coded1"]', N'(the time)');
 
--- partition/intervals
-SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], [intervals].[label] COLLATE Latin1_General_BIN2 AS [l1], COALESCE([intervals].[interval_number], 0) AS [c1], COALESCE([intervals].[label_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
-INTO [kanon_scratch].[kanon_run_interval2]
-FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] LEFT JOIN (SELECT [bounds].[code] AS [code], [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[is_null] = 1 THEN 1 ELSE [bounds].[last_position] - [bounds].[first_position] + 1 END AS [label_size], CASE WHEN [bounds].[is_null] = 1 THEN NULL WHEN [bounds].[first_value] = [bounds].[last_value] THEN [lowest].[label] WHEN [bounds].[first_value] = 0 AND [above].[label] IS NULL THEN N'not NULL' WHEN [bounds].[first_value] = 0 THEN N'< ' + [above].[label] WHEN [above].[label] IS NULL THEN N'>= ' + [lowest].[label] ELSE N'[' + [lowest].[label] + N', ' + [above].[label] + N')' END AS [label] FROM (SELECT [code] AS [code], [is_null] AS [is_null], [interval_number] AS [interval_number], MIN([value_position]) OVER (PARTITION BY [interval_number]) AS [first_value], MAX([value_position]) OVER (PARTITION BY [interval_number]) AS [last_value], MIN([domain_position]) OVER (PARTITION BY [interval_number]) AS [first_position], MAX([domain_position]) OVER (PARTITION BY [interval_number]) AS [last_position] FROM [kanon_scratch].[kanon_run_order2] AS [numbered] JOIN (SELECT * FROM (VALUES (0, 0, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom]) AS [bounds] JOIN [kanon_scratch].[kanon_run_order2] AS [lowest] ON [bounds].[first_value] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_order2] AS [highest] ON [bounds].[last_value] = [highest].[value_position] LEFT JOIN [kanon_scratch].[kanon_run_order2] AS [above] ON [bounds].[last_value] + 1 = [above].[value_position]) AS [intervals] ON [labels].[c0] = [intervals].[code];
+-- partition/coded
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], COALESCE([placed].[interval_number], 0) AS [c1], COALESCE([placed].[interval_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_coded1]
+FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] LEFT JOIN (SELECT [numbered].[code] AS [code], [chosen].[interval_number] AS [interval_number], [chosen].[interval_size] AS [interval_size] FROM [kanon_scratch].[kanon_run_order1] AS [numbered] JOIN (SELECT * FROM (VALUES (1, 0, 1, 1)) AS [chosen] ([interval_number], [first_atom], [end_atom], [interval_size])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom] WHERE [numbered].[is_null] = 0) AS [placed] ON [labels].[c0] = [placed].[code];
 
--- partition/labels
-SELECT 1 AS [attribute], COUNT_BIG(DISTINCT CASE WHEN NOT [l1] IS NULL THEN [c1] END) AS [intervals], COUNT_BIG(DISTINCT [l1]) AS [interval_labels] FROM [kanon_scratch].[kanon_run_interval1];
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_coded2"]', N'(the time)');
+
+-- partition/coded
+SELECT [labels].[value], [labels].[l0], [labels].[c0], [labels].[s0], COALESCE([placed].[interval_number], 0) AS [c1], COALESCE([placed].[interval_size], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+INTO [kanon_scratch].[kanon_run_coded2]
+FROM [kanon_scratch].[kanon_run_lookup2] AS [labels] LEFT JOIN (SELECT [numbered].[code] AS [code], [chosen].[interval_number] AS [interval_number], [chosen].[interval_size] AS [interval_size] FROM [kanon_scratch].[kanon_run_order2] AS [numbered] JOIN (SELECT * FROM (VALUES (1, 0, 1, 4611686018427387903)) AS [chosen] ([interval_number], [first_atom], [end_atom], [interval_size])) AS [chosen] ON [numbered].[atom] >= [chosen].[first_atom] AND [numbered].[atom] < [chosen].[end_atom] WHERE [numbered].[is_null] = 0) AS [placed] ON [labels].[c0] = [placed].[code];
 
 -- scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_intervals"]', N'(the time)');
@@ -601,43 +606,146 @@ INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratc
 -- partition/encode
 SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[c2_0] AS [c2_0], [chosen2].[to_code] AS [c2_1], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_intervals]
-FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval2]) AS [chosen2] ON [vectors].[c2_0] = [chosen2].[from_code];
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded2]) AS [chosen2] ON [vectors].[c2_0] = [chosen2].[from_code];
 
 -- frequency/marginals
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval2]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 2 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded2]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 2 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval2]) AS [sizes] ON [labels].[code] = [sizes].[code];
+SELECT 2 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c2_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c2_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded2]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals]) AS [row_count];
 
 -- evaluate/node
-SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [y0] ELSE 0 END) AS [covered_0], 0 AS [padding_0], 0 AS [padding_1] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], MIN([c1_1]) AS [z0] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [y0] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes0] ON [classes].[z0] = [sizes0].[code];
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [y0] ELSE 0 END) AS [covered_0], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [y1] ELSE 0 END) AS [covered_1], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [y2] ELSE 0 END) AS [covered_2] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size], MIN([c0_1]) AS [z0], MIN([c1_1]) AS [z1], MIN([c2_1]) AS [z2] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1], [c1_1], [c2_1]) AS [classes] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [y0] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes0] ON [classes].[z0] = [sizes0].[code] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [y1] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes1] ON [classes].[z1] = [sizes1].[code] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [y2] FROM [kanon_scratch].[kanon_run_coded2]) AS [sizes2] ON [classes].[z2] = [sizes2].[code];
 
 -- evaluate/suppressed
-SELECT [k0], [class_rows]
+SELECT [k0], [k1], [k2], [class_rows]
 INTO [kanon_scratch].[kanon_run_suppressed]
-FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c1_1] AS [k0], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+FROM (SELECT [k0] AS [k0], [k1] AS [k1], [k2] AS [k2], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c0_1] AS [k0], [c1_1] AS [k1], [c2_1] AS [k2], SUM([row_count]) AS [class_rows], SUM([row_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1], [c1_1], [c2_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_held0"]', N'(the time)');
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held0]
+FROM (SELECT [vectors].[c0_0] AS [code], SUM([row_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] AND [vectors].[c2_1] = [suppressed].[k2] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c0_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order0] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded0]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_ends0"]', N'(the time)');
+
+-- partition/ends
+SELECT [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[low_position] = [bounds].[high_position] THEN 1 ELSE 0 END AS [is_single], [lowest].[label] AS [low_label], [lowest].[holders] AS [low_holders], [highest].[label] AS [high_label], [highest].[holders] AS [high_holders]
+INTO [kanon_scratch].[kanon_run_ends0]
+FROM (SELECT [interval_number] AS [interval_number], MIN([value_position]) AS [low_position], MAX([value_position]) AS [high_position] FROM [kanon_scratch].[kanon_run_held0] GROUP BY [interval_number]) AS [bounds] JOIN [kanon_scratch].[kanon_run_held0] AS [lowest] ON [bounds].[low_position] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_held0] AS [highest] ON [bounds].[high_position] = [highest].[value_position];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_labels0"]', N'(the time)');
+
+-- partition/labels
+SELECT [interval_number], CASE WHEN [is_single] = 1 THEN [low_label] ELSE N'not NULL' END COLLATE Latin1_General_BIN2 AS [label], CASE WHEN [is_single] = 1 THEN 0 WHEN [interval_number] > 1 AND [lower_holders] < 2 THEN 1 WHEN [interval_number] < 1 AND [upper_holders] < 2 THEN 1 ELSE 0 END AS [rare]
+INTO [kanon_scratch].[kanon_run_labels0]
+FROM (SELECT [own].[interval_number] AS [interval_number], [own].[is_single] AS [is_single], [own].[low_label] AS [low_label], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN N'(' ELSE N'[' END AS [lower_mark], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN [below].[high_label] ELSE [own].[low_label] END AS [lower_label], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN [below].[high_holders] ELSE [own].[low_holders] END AS [lower_holders], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN N')' ELSE N']' END AS [upper_mark], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN [above].[low_label] ELSE [own].[high_label] END AS [upper_label], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN [above].[low_holders] ELSE [own].[high_holders] END AS [upper_holders] FROM [kanon_scratch].[kanon_run_ends0] AS [own] LEFT JOIN [kanon_scratch].[kanon_run_ends0] AS [below] ON [own].[interval_number] = [below].[interval_number] + 1 LEFT JOIN [kanon_scratch].[kanon_run_ends0] AS [above] ON [own].[interval_number] = [above].[interval_number] - 1) AS [sides];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval0"]', N'(the time)');
+
+-- partition/intervals
+SELECT [coded].[value], [coded].[l0], [coded].[c0], [coded].[s0], CASE WHEN [coded].[c1] = 0 THEN NULL ELSE COALESCE([labelled].[label], N'*') END COLLATE Latin1_General_BIN2 AS [l1], [coded].[c1], [coded].[s1], [coded].[l2]
+INTO [kanon_scratch].[kanon_run_interval0]
+FROM [kanon_scratch].[kanon_run_coded0] AS [coded] LEFT JOIN [kanon_scratch].[kanon_run_labels0] AS [labelled] ON [coded].[c1] = [labelled].[interval_number];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_held1"]', N'(the time)');
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held1]
+FROM (SELECT [vectors].[c1_0] AS [code], SUM([row_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] AND [vectors].[c2_1] = [suppressed].[k2] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c1_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order1] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded1]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_ends1"]', N'(the time)');
+
+-- partition/ends
+SELECT [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[low_position] = [bounds].[high_position] THEN 1 ELSE 0 END AS [is_single], [lowest].[label] AS [low_label], [lowest].[holders] AS [low_holders], [highest].[label] AS [high_label], [highest].[holders] AS [high_holders]
+INTO [kanon_scratch].[kanon_run_ends1]
+FROM (SELECT [interval_number] AS [interval_number], MIN([value_position]) AS [low_position], MAX([value_position]) AS [high_position] FROM [kanon_scratch].[kanon_run_held1] GROUP BY [interval_number]) AS [bounds] JOIN [kanon_scratch].[kanon_run_held1] AS [lowest] ON [bounds].[low_position] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_held1] AS [highest] ON [bounds].[high_position] = [highest].[value_position];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_labels1"]', N'(the time)');
+
+-- partition/labels
+SELECT [interval_number], CASE WHEN [is_single] = 1 THEN [low_label] ELSE [lower_label] + N'..' + [upper_label] END COLLATE Latin1_General_BIN2 AS [label], CASE WHEN [is_single] = 1 THEN 0 WHEN [lower_holders] < 2 THEN 1 WHEN [upper_holders] < 2 THEN 1 ELSE 0 END AS [rare]
+INTO [kanon_scratch].[kanon_run_labels1]
+FROM (SELECT [own].[interval_number] AS [interval_number], [own].[is_single] AS [is_single], [own].[low_label] AS [low_label], [own].[low_label] AS [lower_label], [own].[low_holders] AS [lower_holders], [own].[high_label] AS [upper_label], [own].[high_holders] AS [upper_holders] FROM [kanon_scratch].[kanon_run_ends1] AS [own]) AS [sides];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval1"]', N'(the time)');
+
+-- partition/intervals
+SELECT [coded].[value], [coded].[l0], [coded].[c0], [coded].[s0], CASE WHEN [coded].[c1] = 0 THEN NULL ELSE COALESCE([labelled].[label], N'*') END COLLATE Latin1_General_BIN2 AS [l1], [coded].[c1], [coded].[s1], [coded].[l2]
+INTO [kanon_scratch].[kanon_run_interval1]
+FROM [kanon_scratch].[kanon_run_coded1] AS [coded] LEFT JOIN [kanon_scratch].[kanon_run_labels1] AS [labelled] ON [coded].[c1] = [labelled].[interval_number];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_held2"]', N'(the time)');
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held2]
+FROM (SELECT [vectors].[c2_0] AS [code], SUM([row_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] AND [vectors].[c2_1] = [suppressed].[k2] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c2_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order2] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded2]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_ends2"]', N'(the time)');
+
+-- partition/ends
+SELECT [bounds].[interval_number] AS [interval_number], CASE WHEN [bounds].[low_position] = [bounds].[high_position] THEN 1 ELSE 0 END AS [is_single], [lowest].[label] AS [low_label], [lowest].[holders] AS [low_holders], [highest].[label] AS [high_label], [highest].[holders] AS [high_holders]
+INTO [kanon_scratch].[kanon_run_ends2]
+FROM (SELECT [interval_number] AS [interval_number], MIN([value_position]) AS [low_position], MAX([value_position]) AS [high_position] FROM [kanon_scratch].[kanon_run_held2] GROUP BY [interval_number]) AS [bounds] JOIN [kanon_scratch].[kanon_run_held2] AS [lowest] ON [bounds].[low_position] = [lowest].[value_position] JOIN [kanon_scratch].[kanon_run_held2] AS [highest] ON [bounds].[high_position] = [highest].[value_position];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_labels2"]', N'(the time)');
+
+-- partition/labels
+SELECT [interval_number], CASE WHEN [is_single] = 1 THEN [low_label] ELSE N'not NULL' END COLLATE Latin1_General_BIN2 AS [label], CASE WHEN [is_single] = 1 THEN 0 WHEN [interval_number] > 1 AND [lower_holders] < 2 THEN 1 WHEN [interval_number] < 1 AND [upper_holders] < 2 THEN 1 ELSE 0 END AS [rare]
+INTO [kanon_scratch].[kanon_run_labels2]
+FROM (SELECT [own].[interval_number] AS [interval_number], [own].[is_single] AS [is_single], [own].[low_label] AS [low_label], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN N'(' ELSE N'[' END AS [lower_mark], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN [below].[high_label] ELSE [own].[low_label] END AS [lower_label], CASE WHEN [below].[high_holders] > [own].[low_holders] THEN [below].[high_holders] ELSE [own].[low_holders] END AS [lower_holders], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN N')' ELSE N']' END AS [upper_mark], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN [above].[low_label] ELSE [own].[high_label] END AS [upper_label], CASE WHEN [above].[low_holders] >= [own].[high_holders] THEN [above].[low_holders] ELSE [own].[high_holders] END AS [upper_holders] FROM [kanon_scratch].[kanon_run_ends2] AS [own] LEFT JOIN [kanon_scratch].[kanon_run_ends2] AS [below] ON [own].[interval_number] = [below].[interval_number] + 1 LEFT JOIN [kanon_scratch].[kanon_run_ends2] AS [above] ON [own].[interval_number] = [above].[interval_number] - 1) AS [sides];
+
+-- scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_interval2"]', N'(the time)');
+
+-- partition/intervals
+SELECT [coded].[value], [coded].[l0], [coded].[c0], [coded].[s0], CASE WHEN [coded].[c1] = 0 THEN NULL ELSE COALESCE([labelled].[label], N'*') END COLLATE Latin1_General_BIN2 AS [l1], [coded].[c1], [coded].[s1], [coded].[l2]
+INTO [kanon_scratch].[kanon_run_interval2]
+FROM [kanon_scratch].[kanon_run_coded2] AS [coded] LEFT JOIN [kanon_scratch].[kanon_run_labels2] AS [labelled] ON [coded].[c1] = [labelled].[interval_number];
+
+-- partition/described
+SELECT 0 AS [attribute], COUNT_BIG(*) AS [intervals], COUNT_BIG(DISTINCT [label]) AS [interval_labels], COALESCE(SUM([rare]), 0) AS [rare_intervals] FROM [kanon_scratch].[kanon_run_labels0]
+UNION ALL
+SELECT 1 AS [attribute], COUNT_BIG(*) AS [intervals], COUNT_BIG(DISTINCT [label]) AS [interval_labels], COALESCE(SUM([rare]), 0) AS [rare_intervals] FROM [kanon_scratch].[kanon_run_labels1]
+UNION ALL
+SELECT 2 AS [attribute], COUNT_BIG(*) AS [intervals], COUNT_BIG(DISTINCT [label]) AS [interval_labels], COALESCE(SUM([rare]), 0) AS [rare_intervals] FROM [kanon_scratch].[kanon_run_labels2];
 
 -- release/write
-SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [lookup2].[l2] AS [dx]
+SELECT [lookup0].[l1] AS [age], [lookup1].[l1] AS [sex], [lookup2].[l1] AS [dx]
 INTO [clinic].[kanon_run_release]
-FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT CAST([kanon_source].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_interval2] AS [lookup2] ON EXISTS(SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup2].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT CAST([kanon_source].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) JOIN [kanon_scratch].[kanon_run_interval2] AS [lookup2] ON EXISTS(SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup2].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup0].[c1] * 1 = [suppressed].[k0] AND [lookup1].[c1] * 1 = [suppressed].[k1] AND [lookup2].[c1] * 1 = [suppressed].[k2] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
 
 -- release/labels
-SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
+SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
 UNION ALL
 SELECT 1 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval1]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
 UNION ALL
-SELECT 2 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval2]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
+SELECT 2 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval2]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
 
 -- check/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[kanon_run_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -649,16 +757,52 @@ SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'e98da127c2ea2ceaa7498ad4b917aec74580a8fdc980772a067f32a101970677', N'{"published_at": "(the time)"}');
 
 -- scratch/drop
-DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_intervals];
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval2];
 
 -- scratch/drop
-DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval2];
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_labels2];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_ends2];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_held2];
 
 -- scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval1];
 
 -- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_labels1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_ends1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_held1];
+
+-- scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_interval0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_labels0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_ends0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_held0];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_intervals];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_coded2];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_coded1];
+
+-- scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_coded0];
 
 -- scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_atoms];
@@ -705,10 +849,14 @@ INTO [kanon_scratch].[kanon_run_order1]
 FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], [value_position] AS [value_position], [domain_position] AS [domain_position] FROM (SELECT [code] AS [code], [label] AS [label], [is_null] AS [is_null], ROW_NUMBER() OVER (ORDER BY CASE WHEN [is_null] IS NULL THEN 1 ELSE 0 END, [is_null], CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) - 1 AS [value_position], [sort] AS [domain_position] FROM (SELECT [labels].[code] AS [code], [labels].[label] AS [label], CASE WHEN [labels].[label] IS NULL THEN 1 ELSE 0 END AS [is_null], COALESCE(CAST([positions].[l1] AS INTEGER), 0) AS [sort] FROM (SELECT [c0] AS [code], [l0] AS [label], [l0] AS [sort] FROM [kanon_scratch].[kanon_run_lookup1] GROUP BY [c0], [l0]) AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_positions1] AS [positions] ON [labels].[label] = [positions].[l0]) AS [sorted]) AS [numbered]) AS [counted_values];
 
 -- partition/count
-SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0] UNION ALL SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1];
+SELECT 0 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order0]
+UNION ALL
+SELECT 1 AS [attribute], COUNT_BIG(DISTINCT [atom]) AS [atoms] FROM [kanon_scratch].[kanon_run_order1];
 
 -- partition/atoms
-SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom] UNION ALL SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom];
+SELECT 0 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order0] GROUP BY [atom]
+UNION ALL
+SELECT 1 AS [attribute], [atom], MIN([domain_position]) AS [first_position], MAX([domain_position]) AS [last_position], COUNT_BIG(*) AS [atom_values], MAX([is_null]) AS [has_null] FROM [kanon_scratch].[kanon_run_order1] GROUP BY [atom];
 
 -- partition/vectors
 SELECT [order0].[atom] AS [a0], [order1].[atom] AS [a1], SUM([person_count]) AS [person_count], CAST(SUM([row_count]) AS BIGINT) AS [row_count]
@@ -721,29 +869,44 @@ SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >=
 -- partition/encode
 SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[person_count] AS [person_count], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_intervals]
-FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
 
 -- frequency/marginals
-SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval0]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c0_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded0]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code]
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_0] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_0]) AS [labels] JOIN (SELECT DISTINCT [c0] * 1 AS [code], [s0] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code]
 UNION ALL
-SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_interval1]) AS [sizes] ON [labels].[code] = [sizes].[code];
+SELECT 1 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [labels], SUM([label_rows] * [label_size]) AS [covered], MAX([label_size]) AS [largest], SUM(CAST([label_rows] AS FLOAT) * LOG([label_rows])) AS [row_log] FROM (SELECT [c1_1] AS [code], SUM([row_count]) AS [label_rows] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [labels] JOIN (SELECT DISTINCT [c1] * 1 AS [code], [s1] AS [label_size] FROM [kanon_scratch].[kanon_run_coded1]) AS [sizes] ON [labels].[code] = [sizes].[code];
 
 -- evaluate/node
-SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes];
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1], [c1_1]) AS [classes];
 
 -- evaluate/suppressed
-SELECT [k0], [class_rows]
+SELECT [k0], [k1], [class_rows]
 INTO [kanon_scratch].[kanon_run_suppressed]
-FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c1_1] AS [k0], SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c1_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [c0_1] AS [k0], [c1_1] AS [k1], SUM([row_count]) AS [class_rows], SUM([person_count]) AS [class_size] FROM [kanon_scratch].[kanon_run_intervals] GROUP BY [c0_1], [c1_1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held0]
+FROM (SELECT [vectors].[c0_0] AS [code], SUM([person_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c0_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order0] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded0]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held1]
+FROM (SELECT [vectors].[c1_0] AS [code], SUM([person_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c1_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order1] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded1]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- partition/described
+SELECT 0 AS [attribute], COUNT_BIG(*) AS [intervals], COUNT_BIG(DISTINCT [label]) AS [interval_labels], COALESCE(SUM([rare]), 0) AS [rare_intervals] FROM [kanon_scratch].[kanon_run_labels0]
+UNION ALL
+SELECT 1 AS [attribute], COUNT_BIG(*) AS [intervals], COUNT_BIG(DISTINCT [label]) AS [interval_labels], COALESCE(SUM([rare]), 0) AS [rare_intervals] FROM [kanon_scratch].[kanon_run_labels1];
 
 -- release/write
-SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx], CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [kanon_unit]
+SELECT [lookup0].[l1] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx], CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [kanon_unit]
 INTO [kanon_scratch].[kanon_run_staged]
-FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL;
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup0].[c1] * 1 = [suppressed].[k0] AND [lookup1].[c1] * 1 = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL;
 
 -- release/copy
 SELECT [age], [sex], [dx]
@@ -754,7 +917,7 @@ FROM [kanon_scratch].[kanon_run_staged] AS [staged] ORDER BY NEWID();
 SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [kanon_unit]) AS [persons] FROM [kanon_scratch].[kanon_run_staged] AS [counted];
 
 -- release/labels
-SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l2] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
+SELECT 0 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval0]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL
 UNION ALL
 SELECT 1 AS [attribute], COALESCE(SUM([written].[row_count]), 0) AS [foreign_rows] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], COUNT_BIG(*) AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] GROUP BY CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [written] LEFT JOIN (SELECT DISTINCT [l1] AS [label], 1 AS [known] FROM [kanon_scratch].[kanon_run_interval1]) AS [labels] ON EXISTS(SELECT [written].[label] INTERSECT SELECT [labels].[label]) WHERE [labels].[known] IS NULL;
 
@@ -796,7 +959,7 @@ SELECT [k0] AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >=
 -- partition/encode
 SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_intervals]
-FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+FROM [kanon_scratch].[kanon_run_frequency] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
 
 -- scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_intervals_values0"]', N'(the time)');
@@ -804,23 +967,33 @@ INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratc
 -- partition/encode
 SELECT [vectors].[c0_0] AS [c0_0], [chosen0].[to_code] AS [c0_1], [vectors].[c1_0] AS [c1_0], [chosen1].[to_code] AS [c1_1], [vectors].[value_code] AS [value_code], [vectors].[reference_share] AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_intervals_values0]
-FROM [kanon_scratch].[kanon_run_values0] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_interval1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
+FROM [kanon_scratch].[kanon_run_values0] AS [vectors] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded0]) AS [chosen0] ON [vectors].[c0_0] = [chosen0].[from_code] JOIN (SELECT DISTINCT [c0] * 1 AS [from_code], [c1] * 1 AS [to_code] FROM [kanon_scratch].[kanon_run_coded1]) AS [chosen1] ON [vectors].[c1_0] = [chosen1].[from_code];
 
 -- scratch/size
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_intervals_values0]) AS [row_count];
 
 -- evaluate/node
-SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c1_1] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes];
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM(CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c0_1] AS [k0], [c1_1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c0_1], [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes];
 
 -- evaluate/suppressed
-SELECT [k0], [class_rows]
+SELECT [k0], [k1], [class_rows]
 INTO [kanon_scratch].[kanon_run_suppressed]
-FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c1_1] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [c0_1] AS [k0], [c1_1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_intervals_values0] GROUP BY [c0_1], [c1_1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged] WHERE [satisfied] = 0;
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held0]
+FROM (SELECT [vectors].[c0_0] AS [code], SUM([row_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c0_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order0] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded0]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
+
+-- partition/held
+SELECT [numbered].[label] AS [label], [numbered].[value_position] AS [value_position], [placed].[c1] AS [interval_number], [held].[holders] AS [holders]
+INTO [kanon_scratch].[kanon_run_held1]
+FROM (SELECT [vectors].[c1_0] AS [code], SUM([row_count]) AS [holders] FROM [kanon_scratch].[kanon_run_intervals] AS [vectors] LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [vectors].[c0_1] = [suppressed].[k0] AND [vectors].[c1_1] = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL GROUP BY [vectors].[c1_0]) AS [held] JOIN [kanon_scratch].[kanon_run_order1] AS [numbered] ON [held].[code] = [numbered].[code] * 1 JOIN (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1] FROM [kanon_scratch].[kanon_run_coded1]) AS [placed] ON [numbered].[code] = [placed].[c0] WHERE [numbered].[is_null] = 0;
 
 -- release/write
-SELECT [lookup0].[l2] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx]
+SELECT [lookup0].[l1] AS [age], [lookup1].[l1] AS [sex], [kanon_source].[dx] AS [dx]
 INTO [clinic].[kanon_run_release]
-FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup1].[c1] * 1 = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
+FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_interval0] AS [lookup0] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_interval1] AS [lookup1] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup1].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup0].[c1] * 1 = [suppressed].[k0] AND [lookup1].[c1] * 1 = [suppressed].[k1] WHERE [suppressed].[class_rows] IS NULL ORDER BY NEWID();
 
 -- evaluate/achieved
 SELECT COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [class_rows] AS [class_rows], [class_size] AS [class_size], [m1] AS [m1], CASE WHEN ([class_size] >= 3) AND ([m1] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], COUNT_BIG(CASE WHEN [value_count] > 0 THEN [value_code] END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT CAST([checked].[age] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], COALESCE([reference].[reference_share], 0) AS [reference_share], 1 AS [row_count] FROM [clinic].[kanon_run_release] AS [checked] LEFT JOIN (SELECT [value] AS [reference_value], [reference_share] AS [reference_share] FROM [kanon_scratch].[kanon_run_sensitive0]) AS [reference] ON EXISTS(SELECT CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [reference].[reference_value])) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged];
