@@ -96,7 +96,8 @@ class Facts:
         Args:
             workspace: where to look: one statement, and none where no value has to occur.
             table: the table.
-            alias: its alias in ``value``, the expression of the attribute's value.
+            alias: its alias in ``value``.
+            value: the expression of the attribute's value.
         """
         missing = 0
         for name in self.must_occur:
@@ -114,7 +115,7 @@ class Facts:
         if missing:
             raise SpecError(
                 f"privacy: {missing} of the values to protect of {self.column.name!r} occur nowhere, so that nothing "
-                "would be protected; write values as the database shows them as text, and leave out those that are not used"
+                "would be protected; write values as the database shows them as text, and leave out unused ones"
             )
 
 

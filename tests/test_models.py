@@ -63,7 +63,8 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
         if draw(st.booleans()):
             alpha["values"] = draw(subsets)
         npd: dict[str, Any] = {
-            "attribute": "s0", "kind": "npd_recursive", "l": draw(st.integers(2, 4)), "c": draw(st.sampled_from([0.5, 1, 2, 4])),
+            "attribute": "s0", "kind": "npd_recursive", "l": draw(st.integers(2, 4)),
+            "c": draw(st.sampled_from([0.5, 1, 2, 4])),
             "allow_positive": draw(subsets),
         }  # fmt: skip
         if draw(st.booleans()):
@@ -117,7 +118,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(case=model_cases())
-@examples(25)
+@examples(8)
 def test_every_node_and_every_search(shared_database: Database, folder: Path, case: Case) -> None:
     if not any(isinstance(row["s1"], int) for row in case.problem.rows):
         return  # a column of NULLs has no type
@@ -126,7 +127,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
 
 
 @given(case=model_cases())
-@examples(60)
+@examples(30)
 def test_check_of_the_source(shared_database: Database, folder: Path, case: Case) -> None:
     problem = case.problem
     if not any(isinstance(row["s1"], int) for row in problem.rows):
@@ -140,7 +141,7 @@ def test_check_of_the_source(shared_database: Database, folder: Path, case: Case
 
 
 @given(case=model_cases())
-@examples(15)
+@examples(6)
 def test_what_is_released_is_what_check_confirms(shared_database: Database, folder: Path, case: Case) -> None:
     problem = case.problem
     if problem.unit is not None or not any(isinstance(row["s1"], int) for row in problem.rows):

@@ -301,8 +301,8 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
         )
     if model.quasi_identifiers is not None:
         raise UnsupportedError(
-            f"{name}: quasi_identifiers: the search suppresses classes of all quasi-identifiers, and what it suppresses "
-            "makes the classes of fewer ones smaller; use it with check"
+            f"{name}: quasi_identifiers: the search suppresses classes of all quasi-identifiers, and what it "
+            "suppresses makes the classes of fewer ones smaller; use it with check"
         )
 
 
