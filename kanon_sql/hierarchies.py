@@ -95,7 +95,9 @@ class _Built(LookupTable):
     nested_in: Relation
 
 
-def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation) -> list[Lookup]:
+def build_lookups(
+    workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation, *, partial: bool = False
+) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
     Args:
@@ -103,6 +105,7 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         spec: names the quasi-identifiers and their hierarchies.
         columns: the source's columns by name.
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+        partial: values without a row are allowed; they have the top's label alone, and NULL below it.
 
     Raises:
         HierarchyError: values without a row (counted), or levels that do not nest.
@@ -120,7 +123,7 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         refuse_blank_ends(workspace, item.nested_in, labels, f"quasi_identifiers.{item.name}: its hierarchy")
     _check_limits(built)
     _check_nesting(workspace, built)
-    return _check_coverage(workspace, spec, built, raw)
+    return _check_coverage(workspace, spec, built, raw, partial)
 
 
 def rule_labels(column: Column, quasi_identifier: QuasiIdentifier) -> list[Sql]:
@@ -346,7 +349,9 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
         raise HierarchyError(problems)
 
 
-def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
+def _check_coverage(
+    workspace: Workspace, spec: Spec, built: Sequence[_Built], raw: Relation, partial: bool
+) -> list[Lookup]:
     compiler = workspace.compiler
     branches = [
         compiler.filled(
@@ -374,7 +379,7 @@ def _check_coverage(workspace: Workspace, spec: Spec, built: Sequence[_Built], r
                     "this engine (NaN?), so no row can be matched with them; filter them in a source query"
                 )
             )
-        if uncovered:
+        if uncovered and not partial:
             problems.append(
                 Problem(
                     f"quasi_identifiers.{item.name}: {uncovered} distinct values ({uncovered_rows} rows) have no "

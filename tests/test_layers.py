@@ -31,7 +31,7 @@ LAYERS = [
     ["classes", "verify", "rollup", "matrix"],
     ["nodes"],
     ["evaluate", "release"],
-    ["publish"],
+    ["publish", "audit"],
     ["pipeline"],
     ["report"],
     ["cli", "__main__", "testing"],

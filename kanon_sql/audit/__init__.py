@@ -1,0 +1,49 @@
+"""Attacks on a release, one file each: how many people does it expose, in one aggregate query.
+
+An attack says which *cases* it looks at (classes of the release, or vectors of a table that
+the attacker has besides) and, per case, how many people it stands for and how much is learned
+about them. :func:`~kanon_sql.audit.base.measured` counts them in the database.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.audit.background import background
+from kanon_sql.audit.base import Attack, Scene, Target
+from kanon_sql.audit.complementary import complementary
+from kanon_sql.audit.composition import composition
+from kanon_sql.audit.homogeneity import homogeneity
+from kanon_sql.audit.linking import linking
+from kanon_sql.audit.other_releases import Others, other_releases
+from kanon_sql.audit.similarity import similarity
+from kanon_sql.audit.skewness import skewness
+from kanon_sql.audit.unsorted import cannot_read_order, unsorted_matching
+
+__all__ = [
+    "ATTACKS",
+    "Attack",
+    "Others",
+    "Scene",
+    "Target",
+    "background",
+    "cannot_read_order",
+    "complementary",
+    "composition",
+    "homogeneity",
+    "linking",
+    "other_releases",
+    "similarity",
+    "skewness",
+    "unsorted_matching",
+]
+
+ATTACKS = (
+    "linking",
+    "homogeneity",
+    "background",
+    "skewness",
+    "similarity",
+    "complementary",
+    "composition",
+    "unsorted",
+)
+"""The attacks by their names in results, in the order in which they run."""
