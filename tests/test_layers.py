@@ -31,7 +31,7 @@ LAYERS = [
     ["classes", "verify", "rollup", "matrix"],
     ["nodes"],
     ["evaluate", "release"],
-    ["publish", "audit"],
+    ["publish", "attacks"],
     ["pipeline"],
     ["report"],
     ["cli", "__main__", "testing"],

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from kanon_sql.audit import (
+from kanon_sql.attacks import (
     ATTACKS,
     Attack,
     Scene,
@@ -26,7 +26,7 @@ from kanon_sql.audit import (
     skewness,
     unsorted_matching,
 )
-from kanon_sql.audit.base import Cases, measured
+from kanon_sql.attacks.base import Cases, measured
 from kanon_sql.engines.base import Deadline, Engine, Scratch
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Cost, redacted_log
@@ -49,7 +49,7 @@ class AuditResult:
         message: the verdict in a sentence.
         release: the table that was attacked.
         rows: its rows.
-        attacks: what each attack achieves, in the order of :data:`kanon_sql.audit.ATTACKS`.
+        attacks: what each attack achieves, in the order of :data:`kanon_sql.attacks.ATTACKS`.
         left_out: attacks that were not run -> why.
         cost: what it cost.
         notes: what the user should know besides.
@@ -119,7 +119,7 @@ def audit(
         earlier: other releases of the same people.
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
-        attacks: names of :data:`kanon_sql.audit.ATTACKS` to run, and to refuse if they cannot; all that can be
+        attacks: names of :data:`kanon_sql.attacks.ATTACKS` to run, and to refuse if they cannot; all that can be
             run by default.
         count_rows: count rows although the spec names a unit.
         reveal: show so many exposed cases per attack, with their values; 0 for none.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.audit.base import Cases, Scene, Target
-from kanon_sql.audit.other_releases import other_releases
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.other_releases import other_releases
 
 __all__ = ["complementary"]
 

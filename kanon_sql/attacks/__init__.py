@@ -2,21 +2,21 @@
 
 An attack says which *cases* it looks at (classes of the release, or vectors of a table that
 the attacker has besides) and, per case, how many people it stands for and how much is learned
-about them. :func:`~kanon_sql.audit.base.measured` counts them in the database.
+about them. :func:`~kanon_sql.attacks.base.measured` counts them in the database.
 """
 
 from __future__ import annotations
 
-from kanon_sql.audit.background import background
-from kanon_sql.audit.base import Attack, Scene, Target
-from kanon_sql.audit.complementary import complementary
-from kanon_sql.audit.composition import composition
-from kanon_sql.audit.homogeneity import homogeneity
-from kanon_sql.audit.linking import linking
-from kanon_sql.audit.other_releases import Others, other_releases
-from kanon_sql.audit.similarity import similarity
-from kanon_sql.audit.skewness import skewness
-from kanon_sql.audit.unsorted import cannot_read_order, unsorted_matching
+from kanon_sql.attacks.background import background
+from kanon_sql.attacks.base import Attack, Scene, Target
+from kanon_sql.attacks.complementary import complementary
+from kanon_sql.attacks.composition import composition
+from kanon_sql.attacks.homogeneity import homogeneity
+from kanon_sql.attacks.linking import linking
+from kanon_sql.attacks.other_releases import Others, other_releases
+from kanon_sql.attacks.similarity import similarity
+from kanon_sql.attacks.skewness import skewness
+from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
 
 __all__ = [
     "ATTACKS",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_sql.audit.base import Cases, Scene
-from kanon_sql.audit.held import class_keys, held_values
+from kanon_sql.attacks.base import Cases, Scene
+from kanon_sql.attacks.held import class_keys, held_values
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
@@ -43,7 +43,7 @@ def ruled_out(scene: Scene, held: Sql, negations: int, diversity: int) -> Sql:
 
     Args:
         scene: the release.
-        held: a FROM form of :mod:`kanon_sql.audit.held`.
+        held: a FROM form of :mod:`kanon_sql.attacks.held`.
         negations: how many values are ruled out; 0 for none.
         diversity: the fewest different values that the requirements leave to a class.
     """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_sql.audit.base import Cases, Scene, Target
-from kanon_sql.audit.held import class_keys, held_values
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.held import class_keys, held_values
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy.base import TOLERANCE
 from kanon_sql.spec import TCloseness

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kanon_sql.audit.background import ruled_out
-from kanon_sql.audit.base import Cases, Scene
-from kanon_sql.audit.held import class_keys, held_values
+from kanon_sql.attacks.background import ruled_out
+from kanon_sql.attacks.base import Cases, Scene
+from kanon_sql.attacks.held import class_keys, held_values
 
 __all__ = ["homogeneity"]
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kanon_sql.audit.background import ruled_out
-from kanon_sql.audit.base import Cases, Scene
-from kanon_sql.audit.held import class_keys, held_labels
-from kanon_sql.audit.vectors import lookups_of, vectors_of
+from kanon_sql.attacks.background import ruled_out
+from kanon_sql.attacks.base import Cases, Scene
+from kanon_sql.attacks.held import class_keys, held_labels
+from kanon_sql.attacks.vectors import lookups_of, vectors_of
 from kanon_sql.spec import QuasiIdentifier
 
 __all__ = ["similarity"]

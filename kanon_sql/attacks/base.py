@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import Any
+from typing import Any, TypedDict
 
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
@@ -15,7 +15,14 @@ from kanon_sql.spec import KAnonymity, LDiversity, Spec
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Attack", "Cases", "Scene", "Target", "measured"]
+__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "measured"]
+
+
+class Revealed(TypedDict):
+    """One exposed case: its values by column, and the people that it stands for."""
+
+    values: dict[str, str | None]
+    people: int
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,7 @@ class Attack:
     """What one attack achieves.
 
     Attributes:
-        name: one of :data:`kanon_sql.audit.ATTACKS`.
+        name: one of :data:`kanon_sql.attacks.ATTACKS`.
         about: the sensitive attribute or the table that it uses; None if it has none.
         examined: people (rows, where nothing else is said) that it was tried on.
         exposed: those that it exposes.
@@ -44,7 +51,7 @@ class Attack:
     measure: str
     estimate: bool = False
     notes: Sequence[str] = ()
-    revealed: Sequence[Mapping[str, str | int | None]] | None = None
+    revealed: Sequence[Revealed] | None = None
 
     @property
     def failed(self) -> bool:
@@ -72,7 +79,7 @@ class Attack:
             "notes": list(self.notes),
         }
         if self.revealed is not None:
-            found["revealed"] = [dict(item) for item in self.revealed]
+            found["revealed"] = list(self.revealed)
         return found
 
 
@@ -129,7 +136,7 @@ class Scene:
         asked = (
             ceil(item.l) for item in self.spec.privacy if isinstance(item, LDiversity) and item.attribute == attribute
         )
-        return max(2, *asked)
+        return max([2, *asked])
 
     def look_at(self, target: Target, names: Sequence[str], labelled: Sequence[str] = ()) -> None:
         """Refuse columns whose values could be misread, once each: see :mod:`kanon_sql.forms` and ``blanks``.
@@ -174,9 +181,7 @@ class Cases:
 
 def measured(scene: Scene, cases: Cases) -> Attack:
     """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed."""
-    examined, exposed, beyond, risk = scene.workspace.row(
-        "audit/counted", cases=cases.query, examined=cases.examined
-    )
+    examined, exposed, beyond, risk = scene.workspace.row("audit/counted", cases=cases.query, examined=cases.examined)
     revealed = None
     if scene.reveal:
         rows = scene.workspace.fetch(
@@ -184,7 +189,8 @@ def measured(scene: Scene, cases: Cases) -> Attack:
             keys=[identifier(key) for key in cases.keys], most=scene.reveal,
         )  # fmt: skip
         revealed = [
-            {**dict(zip(cases.keys.values(), map(_text, row), strict=False)), "people": int(row[-1])} for row in rows
+            {"values": dict(zip(cases.keys.values(), map(_text, row), strict=False)), "people": int(row[-1])}
+            for row in rows
         ]
     return Attack(
         name=cases.name,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.audit.base import Cases, Scene, Target
-from kanon_sql.audit.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import identifier
 

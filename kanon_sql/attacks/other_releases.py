@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kanon_sql.audit.base import Scene, Target
-from kanon_sql.audit.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.base import Scene, Target
+from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql
@@ -40,9 +40,7 @@ class Others:
         )  # fmt: skip
 
 
-def other_releases(
-    scene: Scene, source: Target, earlier: Sequence[Target], plain: Sequence[str], what: str
-) -> Others:
+def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plain: Sequence[str], what: str) -> Others:
     """Find, for each person of the source and each release, the rows that may be that person's.
 
     A row may be a person's if its labels cover the person's values: each label is one that some
@@ -66,9 +64,7 @@ def other_releases(
     for number, table in enumerate([scene.release, *earlier]):
         has = [index for index, name in enumerate(names) if name in table.columns]
         own = [lookups[index] for index in has]
-        labels = labels_of(
-            scene, table, f"{what}_labels{number}", {f"q{index}": names[index] for index in has}, plain
-        )
+        labels = labels_of(scene, table, f"{what}_labels{number}", {f"q{index}": names[index] for index in has}, plain)
         covers = covers_of(scene, own, labels, f"{what}{number}")
         missed, rows = scene.workspace.row(
             "audit/unknown", labels=labels, covers=covers, names=[lookup.column for lookup in own]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.audit.base import Scene
+from kanon_sql.attacks.base import Scene
 from kanon_sql.frequency import exact_value
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.audit.base import Cases, Scene, Target
-from kanon_sql.audit.other_releases import other_releases
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.other_releases import other_releases
 
 __all__ = ["composition"]
 
@@ -15,7 +15,7 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
 
     The intersection attack of Ganta, Kasiviswanathan, Smith (2008, section 2): each release leaves a
     person the values of the class that the person is in, and a person who is in all of them has a
-    value that is in each. Candidates are found as in :mod:`kanon_sql.audit.other_releases`; no row
+    value that is in each. Candidates are found as in :mod:`kanon_sql.attacks.other_releases`; no row
     identity is needed, so the releases may be of different sources with people in common. Exposed
     are the people whose own value is in every release and whose intersection has fewer than l
     values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL

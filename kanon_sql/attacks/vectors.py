@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kanon_sql.audit.base import Scene, Target
+from kanon_sql.attacks.base import Scene, Target
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import exact_value
 from kanon_sql.hierarchies import Lookup, build_lookups, value_text
@@ -28,9 +28,7 @@ def cell_text(column: Column, table: str) -> Sql:
     return exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))  # no bare cast: some dialects would undo it
 
 
-def vectors_of(
-    scene: Scene, table: Target, what: str, generalized: Sequence[str], plain: Sequence[str]
-) -> Relation:
+def vectors_of(scene: Scene, table: Target, what: str, generalized: Sequence[str], plain: Sequence[str]) -> Relation:
     """A table's distinct vectors of values: ``q<i>`` as they are, ``p<j>`` as text, and ``row_count``.
 
     Args:
@@ -44,9 +42,7 @@ def vectors_of(
     return _grouped(scene, table, what, values, generalized, plain)
 
 
-def labels_of(
-    scene: Scene, table: Target, what: str, generalized: Mapping[str, str], plain: Sequence[str]
-) -> Relation:
+def labels_of(scene: Scene, table: Target, what: str, generalized: Mapping[str, str], plain: Sequence[str]) -> Relation:
     """A release's distinct vectors of labels, likewise.
 
     Args:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import atanh, inf, sqrt
 
-from kanon_sql.audit.base import Attack, Scene, Target
-from kanon_sql.audit.vectors import cell_text, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.base import Attack, Scene, Target
+from kanon_sql.attacks.vectors import cell_text, covers_of, labels_of, lookups_of, vectors_of
 from kanon_sql.engines.base import Engine
 from kanon_sql.frequency import exact_value
 from kanon_sql.spec import Spec
@@ -23,7 +23,7 @@ DEVIATIONS = 5.0
 def cannot_read_order(engine: Engine, spec: Spec, release: Target, source: Target) -> str | None:
     """Why the physical order of rows cannot be compared here; None when it can."""
     if engine.capabilities.row_id is None:
-        return f"{engine.dialect.name} has no physical row identifier: its tables have no order that an SQL user can see"
+        return f"{engine.dialect.name} has no physical row identifier: the order of a table's rows cannot be seen"
     if spec.source.table is None:
         return "the source is a query or a file, whose rows have no physical identifier"
     for name, parts in (("source", spec.source.table), ("release", release.parts)):
@@ -50,7 +50,7 @@ def correlated(correlation: float, groups: int) -> bool:
 
 
 def unsorted_matching(scene: Scene, source: Target, row_id: str) -> Attack:
-    """Is the physical order of the release's rows that of the source's (Sweeney 2002, section 4.1)?
+    """Compare the physical order of the release's rows with the source's (Sweeney 2002, section 4.1).
 
     SQL tables have no order, files have: an attacker who knows in which order the source lists its
     people finds them in the release by counting. That the classes come in some order tells
