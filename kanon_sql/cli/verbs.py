@@ -406,7 +406,7 @@ def audit(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Attack a release as the literature does, and count whom that exposes.
+    """Attack a release, and count whom that exposes.
 
     Linking with a table of names, homogeneous classes, background knowledge, skewed and
     similar values, other releases, the order of rows: says how many people each attack
