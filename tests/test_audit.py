@@ -268,6 +268,16 @@ def test_rows_added_between_two_releases_are_a_temporal_attack(sweeney: Engine, 
     assert audit(database.engine, spec, earlier=["gt1"], attacks=["complementary"]).passed
 
 
+def test_the_release_that_tells_most_counts(database: Database) -> None:
+    """Two rows of one release may be a person's, but only one of the other: one is left."""
+    database.table("s", ["q", "d"], [("a", "x"), ("b", "x")])
+    database.table("r", ["q", "d"], [("*", "x"), ("*", "x")])
+    database.table("old", ["q", "d"], [("a", "x"), ("b", "x")])
+    for table, earlier in (("r", "old"), ("old", "r")):
+        (attack,) = audit(database.engine, small_spec(), table, earlier=[earlier], attacks=["complementary"]).attacks
+        assert (attack.examined, attack.exposed, attack.risk) == (2, 2, 1.0)
+
+
 # --- Other papers -------------------------------------------------------------------------------
 
 
