@@ -8,12 +8,11 @@ about them. :func:`~kanon_sql.attacks.base.measured` counts them in the database
 from __future__ import annotations
 
 from kanon_sql.attacks.background import background
-from kanon_sql.attacks.base import Attack, Scene, Target
+from kanon_sql.attacks.base import Attack, Cases, Scene, Target, measured
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
-from kanon_sql.attacks.other_releases import Others, other_releases
 from kanon_sql.attacks.similarity import similarity
 from kanon_sql.attacks.skewness import skewness
 from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
@@ -21,7 +20,7 @@ from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
 __all__ = [
     "ATTACKS",
     "Attack",
-    "Others",
+    "Cases",
     "Scene",
     "Target",
     "background",
@@ -30,7 +29,7 @@ __all__ = [
     "composition",
     "homogeneity",
     "linking",
-    "other_releases",
+    "measured",
     "similarity",
     "skewness",
     "unsorted_matching",

@@ -55,7 +55,7 @@ class Attack:
 
     @property
     def failed(self) -> bool:
-        """Whether the release withstood it not."""
+        """Whether it exposes people whom the requirement should have protected, and is no estimate."""
         return self.beyond > 0 and not self.estimate
 
     @property
@@ -189,7 +189,7 @@ def measured(scene: Scene, cases: Cases) -> Attack:
             keys=[identifier(key) for key in cases.keys], most=scene.reveal,
         )  # fmt: skip
         revealed = [
-            {"values": dict(zip(cases.keys.values(), map(_text, row), strict=False)), "people": int(row[-1])}
+            Revealed(values=dict(zip(cases.keys.values(), map(_text, row), strict=False)), people=int(row[-1]))
             for row in rows
         ]
     return Attack(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from kanon_sql.attacks import (
     ATTACKS,
     Attack,
+    Cases,
     Scene,
     Target,
     background,
@@ -22,11 +24,11 @@ from kanon_sql.attacks import (
     composition,
     homogeneity,
     linking,
+    measured,
     similarity,
     skewness,
     unsorted_matching,
 )
-from kanon_sql.attacks.base import Cases, measured
 from kanon_sql.engines.base import Deadline, Engine, Scratch
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Cost, redacted_log
@@ -35,7 +37,7 @@ from kanon_sql.publish import is_same_table
 from kanon_sql.spec import QuasiIdentifier, Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation
-from kanon_sql.workspace import Reporter, open_workspace
+from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["AuditResult", "audit"]
 
@@ -206,6 +208,16 @@ class _Given:
     attacks: Sequence[str] | None
     reveal: int
 
+    @property
+    def _used_by(self) -> dict[str, tuple[bool, tuple[str, ...]]]:
+        """Per option: whether it is given, and the attacks that use it."""
+        return {
+            "external": (self.external is not None, ("linking",)),
+            "earlier": (bool(self.earlier), ("complementary", "composition")),
+            "negations": (self.negations != 1, ("background",)),
+            "hierarchies": (bool(self.hierarchies), ("similarity",)),
+        }
+
     def check(self, spec: Spec, count_rows: bool) -> None:
         """Refuse options that do not fit together."""
         problems = []
@@ -214,6 +226,10 @@ class _Given:
                 close = get_close_matches(name, ATTACKS, n=1)
                 hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(ATTACKS)}"
                 problems.append(f"attack: there is no {name!r}; {hint}")
+        if self.attacks is not None:
+            for option, (given, users) in self._used_by.items():
+                if given and not set(users) & set(self.attacks):
+                    problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
         if self.on and self.external is None:
             problems.append("on: columns to link on need the external table to link with")
         if self.negations < 1:
@@ -267,7 +283,7 @@ class _Run:
         if problems:
             raise SpecError(problems)
 
-    def scene(self, workspace: Any) -> Scene:
+    def scene(self, workspace: Workspace) -> Scene:
         """What an attack is given."""
         return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at)
 
@@ -323,18 +339,22 @@ class _Run:
         elif name == "complementary":
             yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
         else:
-            made: dict[str, Callable[[Scene, str], Cases]] = {
-                "homogeneity": homogeneity,
-                "background": lambda scene, attribute: background(scene, attribute, given.negations),
-                "skewness": lambda scene, attribute: skewness(scene, attribute, source),
-                "similarity": lambda scene, attribute: similarity(scene, attribute, given.hierarchies[attribute]),
-                "composition": lambda scene, attribute: composition(scene, source, self.earlier, attribute),
-            }
             for attribute in sensitive if name != "similarity" else given.hierarchies:
-                if name == "composition":
-                    for table in self.earlier:
-                        self._need(table, [attribute])
-                yield from self._measured(name, lambda scene, of=attribute: [made[name](scene, of)])  # type: ignore[misc]
+                yield from self._measured(name, partial(self._about, name, attribute))
+
+    def _about(self, name: str, attribute: str, scene: Scene) -> list[Cases]:
+        """An attack on one sensitive attribute."""
+        if name == "homogeneity":
+            return [homogeneity(scene, attribute)]
+        if name == "background":
+            return [background(scene, attribute, self.given.negations)]
+        if name == "skewness":
+            return [skewness(scene, attribute, self.source)]
+        if name == "similarity":
+            return [similarity(scene, attribute, self.given.hierarchies[attribute])]
+        for table in self.earlier:
+            self._need(table, [attribute])
+        return [composition(scene, self.source, self.earlier, attribute)]
 
     def _measured(self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack]]) -> Iterator[Attack]:
         with open_workspace(self.engine, self.form, self.report) as workspace:
