@@ -466,7 +466,15 @@ def test_a_class_of_nulls_discloses_nothing_and_null_protects_nobody(database: D
     database.table("s", ["q", "d"], [("a", None), ("a", None), ("b", "flu"), ("b", None), (None, "flu"), (None, "x")])
     database.table("r", ["q", "d"], database.rows("s"))
     (attack,) = audit(database.engine, small_spec(), attacks=["homogeneity"]).attacks
-    assert (attack.examined, attack.exposed) == (6, 2)
+    assert (attack.examined, attack.exposed, attack.beyond) == (6, 2, 2)
+
+
+def test_the_most_frequent_others_are_ruled_out(database: Database) -> None:
+    """Counts 5, 3 and 1: without the 3 the most frequent value is 5 of 6."""
+    database.table("s", ["q", "d"], [("a", "x")] * 5 + [("a", "y")] * 3 + [("a", "z")] + [("a", None)] * 9)
+    database.table("r", ["q", "d"], database.rows("s"))
+    (attack,) = audit(database.engine, small_spec(), attacks=["background"]).attacks
+    assert (attack.exposed, attack.risk) == (0, 5 / 6)
 
 
 def test_a_null_matches_null_and_the_top_alone(database: Database) -> None:
