@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from kanon_sql.connection import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.pipeline.anonymize import anonymize
+    from kanon_sql.pipeline.audit import AuditResult, audit
     from kanon_sql.pipeline.budget import Budget
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.estimate import estimate
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from kanon_sql.spec import Spec
 
 __all__ = [
+    "AuditResult",
     "Budget",
     "KanonError",
     "RequirementNotMet",
@@ -27,6 +29,7 @@ __all__ = [
     "SpecError",
     "__version__",
     "anonymize",
+    "audit",
     "check",
     "connect",
     "estimate",
@@ -35,6 +38,7 @@ __all__ = [
 ]
 
 _HOME = {
+    "AuditResult": "kanon_sql.pipeline.audit",
     "Budget": "kanon_sql.pipeline.budget",
     "KanonError": "kanon_sql.errors",
     "RequirementNotMet": "kanon_sql.errors",
@@ -42,6 +46,7 @@ _HOME = {
     "Spec": "kanon_sql.spec",
     "SpecError": "kanon_sql.errors",
     "anonymize": "kanon_sql.pipeline.anonymize",
+    "audit": "kanon_sql.pipeline.audit",
     "check": "kanon_sql.pipeline.check",
     "connect": "kanon_sql.connection",
     "estimate": "kanon_sql.pipeline.estimate",

@@ -97,7 +97,9 @@ class _Built(LookupTable):
     nested_in: Relation
 
 
-def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation) -> list[Lookup]:
+def build_lookups(
+    workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation, *, partial: bool = False
+) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
     Args:
@@ -105,6 +107,7 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         spec: names the quasi-identifiers and their hierarchies.
         columns: the source's columns by name.
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+        partial: values without a row are allowed; they have the top's label alone, and NULL below it.
 
     Raises:
         HierarchyError: values without a row (counted), or levels that do not nest.
@@ -114,7 +117,7 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         _Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
         for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items())
     ]
-    return _build(workspace, spec, sites, raw, spec.nulls)
+    return _build(workspace, spec, sites, raw, spec.nulls, partial=partial)
 
 
 def build_sensitive_lookup(
@@ -135,7 +138,7 @@ def build_sensitive_lookup(
     """
     where = f"privacy: the hierarchy of {column.name}"
     site = _Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
-    (lookup,) = _build(workspace, spec, [site], raw, "value")
+    (lookup,) = _build(workspace, spec, [site], raw, "value", partial=False)
     return lookup
 
 
@@ -151,7 +154,9 @@ class _Site:
     hierarchy: QuasiIdentifier
 
 
-def _build(workspace: Workspace, spec: Spec, sites: Sequence[_Site], raw: Relation, nulls: str) -> list[Lookup]:
+def _build(
+    workspace: Workspace, spec: Spec, sites: Sequence[_Site], raw: Relation, nulls: str, *, partial: bool
+) -> list[Lookup]:
     built = []
     for site in sites:
         if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
@@ -163,7 +168,7 @@ def _build(workspace: Workspace, spec: Spec, sites: Sequence[_Site], raw: Relati
         refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
     _check_limits(built)
     _check_nesting(workspace, built)
-    return _check_coverage(workspace, nulls, built, raw)
+    return _check_coverage(workspace, nulls, built, raw, partial)
 
 
 def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | None = None) -> list[Sql]:
@@ -382,7 +387,9 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
         raise HierarchyError(problems)
 
 
-def _check_coverage(workspace: Workspace, nulls: str, built: Sequence[_Built], raw: Relation) -> list[Lookup]:
+def _check_coverage(
+    workspace: Workspace, nulls: str, built: Sequence[_Built], raw: Relation, partial: bool
+) -> list[Lookup]:
     compiler = workspace.compiler
     branches = [
         compiler.filled(
@@ -410,7 +417,7 @@ def _check_coverage(workspace: Workspace, nulls: str, built: Sequence[_Built], r
                     "this engine (NaN?), so no row can be matched with them; filter them in a source query"
                 )
             )
-        if uncovered:
+        if uncovered and not partial:
             problems.append(
                 Problem(
                     f"{item.where}: {uncovered} distinct values ({uncovered_rows} rows) have no "

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -186,6 +187,15 @@ def statements(dialect: str) -> list[Statement]:
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True)
+    engine.capabilities = replace(engine.capabilities, row_id="rowid")  # so that its template is rendered everywhere
+    audited = spec_of(
+        source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, keep=["weight"],
+        privacy=[*BASE["privacy"], *closeness],
+    )  # fmt: skip
+    kanon_sql.audit(
+        engine, audited, external="clinic.people", on=["sex", "weight"], earlier=["clinic.before"], reveal=3,
+        hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
+    )  # fmt: skip
     write_spec(engine, "clinic.visits")
     doctor(engine)
     clean(engine, drop=True)

@@ -32,7 +32,7 @@ LAYERS = [
     ["classes", "verify", "rollup", "matrix", "repeat", "ordering"],
     ["nodes"],
     ["evaluate", "release", "intervals"],
-    ["partitions", "publish"],
+    ["partitions", "publish", "attacks"],
     ["pipeline"],
     ["report"],
     ["cli", "__main__", "testing"],

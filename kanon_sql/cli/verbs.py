@@ -350,6 +350,119 @@ def check(
         _exit(result.passed)
 
 
+@app.command(
+    epilog=_examples(
+        "kanon-sql audit spec.yml -d clinic.duckdb",
+        "kanon-sql audit spec.yml -d clinic.duckdb --external visits --on age",
+        "kanon-sql audit spec.yml -d clinic.duckdb --earlier visits_release",
+        "kanon-sql audit spec.yml -d clinic.duckdb --attack homogeneity --reveal 5",
+    )
+)
+def audit(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="The table to attack; the spec's release if not given."
+        ),
+    ] = None,
+    external: Annotated[
+        str | None,
+        typer.Option(
+            "--external", metavar="TABLE", show_default=False, help="A table that an attacker links the release with."
+        ),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="COLUMN",
+            show_default=False,
+            help="A column to link on, once per column; all that both have if not given.",
+        ),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--earlier", metavar="TABLE", show_default=False, help="Another release of the same people, once each."
+        ),
+    ] = None,
+    negations: Annotated[
+        int,
+        typer.Option("--negations", metavar="N", min=1, help="Values that background knowledge rules out."),
+    ] = 1,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            metavar="COLUMN=FILE",
+            show_default=False,
+            help="A hierarchy of a sensitive attribute, in ARX's format, for the attack by similarity.",
+        ),
+    ] = None,
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            show_default=False,
+            help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
+            "complementary, composition, unsorted. All that can be run if not given.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+    ] = False,
+    reveal: Annotated[
+        int,
+        typer.Option("--reveal", metavar="N", min=0, help="Show so many exposed cases per attack, with their values."),
+    ] = 0,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Attack a release, and count whom that exposes.
+
+    Linking with a table of names, homogeneous classes, background knowledge, skewed and
+    similar values, other releases, the order of rows: says how many people each attack
+    exposes, and who only with --reveal. Opens the database read-only and creates nothing.
+    Exit code 1 says that an attack exposes people whom the requirements protect.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.audit import audit as run_audit
+        from kanon_sql.report.audit import audit_text
+
+        spec = _load(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        result = run_audit(
+            engine,
+            spec,
+            table,
+            external=external,
+            on=on or (),
+            earlier=earlier or (),
+            negations=negations,
+            hierarchies=dict(map(_hierarchy, hierarchy or ())),
+            attacks=attack,
+            count_rows=rows,
+            reveal=reveal,
+            timeout=timeout,
+            report=run.report,
+        )
+        run.close()
+        if reveal:
+            run.message("warning: values of persons follow, as --reveal asks")
+        if output is OutputFormat.json:
+            _print_json(result.to_dict())
+        else:
+            _print(audit_text(result))
+        _exit(result.passed)
+
+
 # --- Besides ---------------------------------------------------------------------------------
 
 
@@ -496,21 +609,25 @@ def doctor(
     epilog=_examples(
         "kanon-sql schema",
         "kanon-sql schema --result",
+        "kanon-sql schema --audit",
     )
 )
 def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
+    of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
 ) -> None:
-    """Print the JSON Schema of the spec, or of the result.
+    """Print the JSON Schema of the spec, or of a result.
 
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result:
-            from kanon_sql.report.json import result_schema
+        if result and of_audit:
+            raise SpecError("--result and --audit exclude each other")
+        if result or of_audit:
+            from kanon_sql.report.json import audit_schema, result_schema
 
-            _print_json(result_schema())
+            _print_json(audit_schema() if of_audit else result_schema())
         else:
             from kanon_sql.spec import Spec
 
@@ -549,6 +666,13 @@ def _level(text: str) -> tuple[str, int]:
     if not name or not re.fullmatch(r"[0-9]{1,6}", level):
         raise SpecError("--node: expected a quasi-identifier and its level, such as --node age=1")
     return name, int(level)
+
+
+def _hierarchy(text: str) -> tuple[str, dict[str, str]]:
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise SpecError("--hierarchy: expected a sensitive attribute and a file, such as --hierarchy diagnosis=FILE")
+    return name, {"file": str(Path(file).absolute())}
 
 
 def _manifest_path(spec_file: Path, spec: Spec) -> Path:

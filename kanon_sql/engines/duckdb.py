@@ -27,6 +27,7 @@ CAPABILITIES = Capabilities(
     files=True,
     folds_names=True,
     nodes_as_rows=8_000,
+    row_id="rowid",
 )
 
 _SETTINGS = {

@@ -76,7 +76,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             requirement that the algorithm cannot search for.
     """
     if spec.search.of_intervals:
-        refuse_what_cuts_break(spec, [model_of(requirement) for requirement in spec.privacy])
+        refuse_what_cuts_break(spec, models_of(spec))
         if node:
             raise SpecError(f"node: {spec.search.algorithm} chooses intervals of the values, not levels")
     for name, quasi_identifier in spec.quasi_identifiers.items():

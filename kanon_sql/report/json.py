@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["result_schema", "to_json"]
+__all__ = ["audit_schema", "result_schema", "to_json"]
 
 
 def to_json(data: Any) -> str:
@@ -20,5 +20,14 @@ def to_json(data: Any) -> str:
 
 def result_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``."""
-    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath("result.schema.json").read_text("utf-8"))
+    return _schema("result.schema.json")
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``AuditResult.to_dict()``."""
+    return _schema("audit.schema.json")
+
+
+def _schema(file: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath(file).read_text("utf-8"))
     return schema

@@ -141,7 +141,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:
         parts += section("Notes", _notes(result.notes))
-    parts += [Text(), Text(_cost(result.cost), "dim")]
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
 
 
@@ -375,7 +375,8 @@ def _notes(notes: Iterable[str]) -> RenderableType:
     return grid
 
 
-def _cost(cost: Cost) -> str:
+def cost_line(cost: Cost) -> str:
+    """What a run cost, in a line."""
     return (
         f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
         f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "

@@ -285,6 +285,52 @@ class Conformance:
             engine.close()
             with_visits.drop("visits_release")
 
+    # --- Attacks ---
+
+    def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0.2, "style": "mask"}})
+        reference.connection.execute("DROP TABLE IF EXISTS visits_release")
+        meanings = {"illness": {"tree": {"Infection": ["flu", "Flu"], "Other": ["ulcer", "asthma"]}}}
+        before, audits = set(with_visits.tables()), []
+        for own in (reference.engine, engine):
+            assert kanon_sql.anonymize(own, spec).passed
+            audits.append(
+                kanon_sql.audit(
+                    own, spec, external="visits", on=["age", "zip", "charge"], earlier=["visits_release"],
+                    hierarchies=meanings, negations=2,
+                )
+            )  # fmt: skip
+        assert set(with_visits.tables()) - before <= {"visits_release", "kanon_sql_manifest", "kanon_sql_scratch"}
+        theirs, ours = audits
+        assert ours.verdict == theirs.verdict == "fail"
+        assert not any("CREATE" in sql for sql in ours.sql)
+        expected = {attack.label: attack for attack in theirs.attacks if attack.name != "unsorted"}
+        found = {attack.label: attack for attack in ours.attacks if attack.name != "unsorted"}
+        assert found.keys() == expected.keys()
+        for label, attack in expected.items():
+            same_one = found[label]
+            assert (same_one.examined, same_one.exposed, same_one.beyond) == (
+                attack.examined, attack.exposed, attack.beyond,
+            ), label  # fmt: skip
+            assert attack.risk is not None
+            assert same_one.risk is not None
+            assert isclose(same_one.risk, attack.risk, abs_tol=1e-9), label
+
+    def test_a_text_is_linked_with_itself_alone(self, subject: Subject, engine: Engine) -> None:
+        """Merging two of them would hide a unique match."""
+        values = [value for value in NASTY if value != "*"]  # which would be the label of any value
+        subject.table("nasty", {"q": "text", "s": "text"}, [(value, value) for value in values])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "release": "visits_release", "quasi_identifiers": {"q": None},
+                "keep": ["s"], "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        for on in (["q"], ["s"], ["q", "s"]):
+            result = kanon_sql.audit(engine, spec, "nasty", external="nasty", on=on, attacks=["linking"])
+            assert [attack.exposed for attack in result.attacks] == [len(values), len(values)]
+        subject.drop("nasty")
+
     # --- Values ---
 
     def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:

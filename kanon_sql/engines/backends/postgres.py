@@ -51,7 +51,7 @@ class PostgresBackend(Backend):
 
     dialect = dialect_named("postgres")
     capabilities = Capabilities(
-        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False, row_id="ctid"
     )
     extra = "postgres"
 

@@ -50,7 +50,7 @@ class SQLiteBackend(Backend):
 
     dialect = dialect_named("sqlite")
     capabilities = Capabilities(
-        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True, row_id="rowid"
     )
     extra = "sqlite"
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work

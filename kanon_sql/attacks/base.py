@@ -1,0 +1,210 @@
+"""What an attack is, what it is given, and how its cases are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, TypedDict
+
+from kanon_sql.blanks import refuse_blank_ends
+from kanon_sql.engines.base import Column
+from kanon_sql.forms import refuse_mixed_forms
+from kanon_sql.frequency import exact_texts
+from kanon_sql.spec import KAnonymity, LDiversity, Spec
+from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.workspace import Workspace
+
+__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "measured"]
+
+
+class Revealed(TypedDict):
+    """One exposed case: its values by column, and the people that it stands for."""
+
+    values: dict[str, str | None]
+    people: int
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What one attack achieves.
+
+    Attributes:
+        name: one of :data:`kanon_sql.attacks.ATTACKS`.
+        about: the sensitive attribute or the table that it uses; None if it has none.
+        examined: people (rows, where nothing else is said) that it was tried on.
+        exposed: those that it exposes.
+        beyond: those of them whom the requirement should have protected; they decide the verdict.
+        risk: the highest that any of them runs; None when there is nothing to measure.
+        measure: what that figure is, in words.
+        estimate: it rests on an assumption that the database cannot check, and decides no verdict.
+        notes: what to know about the figures.
+        revealed: the exposed cases, at most as many as were asked for; None unless asked.
+    """
+
+    name: str
+    about: str | None
+    examined: int
+    exposed: int
+    beyond: int
+    risk: float | None
+    measure: str
+    estimate: bool = False
+    notes: Sequence[str] = ()
+    revealed: Sequence[Revealed] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it exposes people whom the requirement should have protected, and is no estimate."""
+        return self.beyond > 0 and not self.estimate
+
+    @property
+    def label(self) -> str:
+        """Such as ``homogeneity of diagnosis``."""
+        if self.about is None:
+            return self.name
+        return f"{self.name} {'with' if self.name in _WITH_TABLES else 'of'} {self.about}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results; ``revealed`` only if it was asked for."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "about": self.about,
+            "examined": self.examined,
+            "exposed": self.exposed,
+            "beyond": self.beyond,
+            "risk": self.risk,
+            "measure": self.measure,
+            "estimate": self.estimate,
+            "notes": list(self.notes),
+        }
+        if self.revealed is not None:
+            found["revealed"] = list(self.revealed)
+        return found
+
+
+_WITH_TABLES = ("linking", "linking, reversed", "complementary")
+"""Attacks that are about a table."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table that an attack reads.
+
+    Attributes:
+        relation: how templates name it.
+        columns: its columns by name.
+        shown: what to call it in messages.
+        parts: its name's parts; empty for a source that is a query or a file.
+    """
+
+    relation: Relation
+    columns: Mapping[str, Column]
+    shown: str
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What every attack is given.
+
+    Attributes:
+        workspace: where statements run; it creates nothing.
+        spec: names the quasi-identifiers, their hierarchies, and the requirements.
+        release: the table that is attacked.
+        reveal: how many exposed cases may be shown per attack; 0 for none.
+        looked_at: what :meth:`look_at` has seen.
+    """
+
+    workspace: Workspace
+    spec: Spec
+    release: Target
+    reveal: int = 0
+    looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
+
+    @property
+    def k(self) -> int:
+        """The largest k that is required; without one, 2: nobody may be singled out."""
+        return max((item.k for item in self.spec.privacy if isinstance(item, KAnonymity)), default=2)
+
+    def l_of(self, attribute: str) -> int:
+        """The fewest different values that the requirements leave to a class; at least 2.
+
+        Distinct and recursive l-diversity say l; entropy l-diversity needs at least l values,
+        since m of them have entropy ln m at most.
+        """
+        asked = (
+            ceil(item.l) for item in self.spec.privacy if isinstance(item, LDiversity) and item.attribute == attribute
+        )
+        return max([2, *asked])
+
+    def look_at(self, target: Target, names: Sequence[str], labelled: Sequence[str] = ()) -> None:
+        """Refuse columns whose values could be misread, once each: see :mod:`kanon_sql.forms` and ``blanks``.
+
+        Args:
+            target: a table.
+            names: its columns that are grouped or compared.
+            labelled: those of them that labels are made of.
+
+        Raises:
+            UnsupportedError: a column holds what this engine cannot compare exactly.
+        """
+        looks = {(target.shown, name, name in labelled) for name in names} - self.looked_at
+        if not looks:
+            return
+        self.looked_at.update(looks)
+        columns = {name: target.columns[name] for name in names if any(look[1] == name for look in looks)}
+        refuse_mixed_forms(self.workspace, target.relation, columns, labelled=labelled)
+        refuse_blank_ends(self.workspace, target.relation, exact_texts([*columns.values()], "checked"), target.shown)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of one attack, as a query.
+
+    Attributes:
+        name, about, measure, estimate, notes: see :class:`Attack`.
+        query: a row per case: ``people``, ``risk`` and, each 0 or 1, ``exposed`` and ``beyond``.
+        keys: the columns that tell a case, and what they are called when revealed.
+        examined: the number of people it was tried on, as an expression; None: those of the cases.
+    """
+
+    name: str
+    about: str | None
+    query: Sql
+    keys: Mapping[str, str]
+    measure: str
+    examined: Sql | None = None
+    estimate: bool = False
+    notes: Sequence[str] = ()
+
+
+def measured(scene: Scene, cases: Cases) -> Attack:
+    """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed."""
+    examined, exposed, beyond, risk = scene.workspace.row("audit/counted", cases=cases.query, examined=cases.examined)
+    revealed = None
+    if scene.reveal:
+        rows = scene.workspace.fetch(
+            "audit/revealed", scene.reveal, cases=cases.query,
+            keys=[identifier(key) for key in cases.keys], most=scene.reveal,
+        )  # fmt: skip
+        revealed = [
+            Revealed(values=dict(zip(cases.keys.values(), map(_text, row), strict=False)), people=int(row[-1]))
+            for row in rows
+        ]
+    return Attack(
+        name=cases.name,
+        about=cases.about,
+        examined=int(examined or 0),
+        exposed=int(exposed or 0),
+        beyond=int(beyond or 0),
+        risk=None if risk is None else float(risk),
+        measure=cases.measure,
+        estimate=cases.estimate,
+        notes=cases.notes,
+        revealed=revealed,
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

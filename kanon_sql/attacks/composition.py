@@ -1,0 +1,38 @@
+"""Composition: intersect what each release says of a person's sensitive value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.other_releases import other_releases
+
+__all__ = ["composition"]
+
+
+def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribute: str) -> Cases:
+    """People of the source of whom fewer values are left than the requirement leaves to a class.
+
+    The intersection attack of Ganta, Kasiviswanathan, Smith (2008, section 2): each release leaves a
+    person the values of the class that the person is in, and a person who is in all of them has a
+    value that is in each. Candidates are found as in :mod:`kanon_sql.attacks.other_releases`; no row
+    identity is needed, so the releases may be of different sources with people in common. Exposed
+    are the people whose own value is in every release and whose intersection has fewer than l
+    values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL
+    is no value.
+
+    Args:
+        scene: the release.
+        source: lists the people; those whose value is in every release count.
+        earlier: the other releases with the attribute, at least one.
+        attribute: the sensitive attribute.
+    """
+    others = other_releases(scene, source, earlier, [attribute], f"values_{scene.spec.sensitive.index(attribute)}_")
+    return Cases(
+        name="composition",
+        about=attribute,
+        query=others.combined(of_values=True, least=scene.l_of(attribute)),
+        keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
+        measure="one over the values that all releases leave",
+        notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],
+    )

@@ -1,0 +1,64 @@
+"""Linking: match the release with a table that names people, on the columns they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import identifier
+
+__all__ = ["linking"]
+
+
+def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Cases]:
+    """Sweeney's attack with the voter list (2002, section 1), in both directions.
+
+    For each record of the external table: how many rows of the release match it on the shared
+    columns. A released label matches a value if some level of the column's hierarchy maps the
+    value to it; a column that is no quasi-identifier must be equal. A record with at least one
+    match and fewer than k (k of the requirement; 2 if it has none) is exposed: its risk is one
+    over its matches. Records that match nothing are examined, and safe from this attack.
+
+    Reversed, for each class of the release: how many records of the external table match it. That
+    fewer than k do exposes its rows only if the external table lists the whole population (k-map,
+    Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
+
+    Args:
+        scene: the release.
+        external: the table with names, or with what leads to them.
+        columns: the shared columns, at least one.
+    """
+    generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
+    plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
+    people = vectors_of(scene, external, "external", generalized, plain)
+    named = {f"q{index}": name for index, name in enumerate(generalized)}
+    labels = labels_of(scene, scene.release, "linked", named, plain)
+    hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
+    lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
+    covers = covers_of(scene, lookups, labels, "linked")
+    matched = covered(people, covers, labels, names=list(named), plain=len(plain))
+    names = named | {f"p{index}": name for index, name in enumerate(plain)}
+    keys = [identifier(key) for key in names]
+    shared = ", ".join(columns)
+    forward = Cases(
+        name="linking",
+        about=external.shown,
+        query=render("audit/linking", matched=matched, keys=keys, k=scene.k, reverse=False),
+        keys=names,
+        measure="one over the matching rows of the release",
+        examined=render("audit/records", vectors=people),
+        notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {scene.k} matching rows"],
+    )
+    backward = Cases(
+        name="linking, reversed",
+        about=external.shown,
+        query=render("audit/linking", matched=matched, keys=keys, k=scene.k, reverse=True),
+        keys=names,
+        measure="one over the matching records",
+        examined=render("audit/records", vectors=labels),
+        estimate=True,
+        notes=[f"rows whose class matches fewer than {scene.k} records; true if {external.shown} lists everybody"],
+    )
+    return [forward, backward]

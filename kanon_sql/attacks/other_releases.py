@@ -1,0 +1,91 @@
+"""What an attacker who holds several releases knows of each person: shared by the attacks that join them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_sql.attacks.base import Scene, Target
+from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.errors import SpecError
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation, Sql
+
+__all__ = ["Others", "other_releases"]
+
+
+@dataclass(frozen=True)
+class Others:
+    """The source's people, and the rows of each release that may be theirs.
+
+    Attributes:
+        people: the source's vectors: ``q<i>``, ``p<j>``, ``row_count``.
+        candidates: per release, per vector of quasi-identifiers and of plain columns: ``matches``.
+        plain: the plain columns that every release has.
+        quasi_identifiers: how many there are.
+        notes: what to know about the tables.
+    """
+
+    people: Relation
+    candidates: Sequence[Relation]
+    plain: Sequence[str]
+    quasi_identifiers: int
+    notes: Sequence[str]
+
+    def combined(self, *, of_values: bool, least: int) -> Sql:
+        """The cases: the source's people by what is left of them when all releases are combined."""
+        return render(
+            "audit/combined", people=self.people, candidates=self.candidates, plain=len(self.plain),
+            quasi_identifiers=self.quasi_identifiers, of_values=of_values, least=least,
+        )  # fmt: skip
+
+
+def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plain: Sequence[str], what: str) -> Others:
+    """Find, for each person of the source and each release, the rows that may be that person's.
+
+    A row may be a person's if its labels cover the person's values: each label is one that some
+    level of the spec's hierarchies gives the value. An earlier release is joined on those of the
+    quasi-identifiers that it has.
+
+    Args:
+        scene: the release that is attacked.
+        source: the table that all were made of, as it is now.
+        earlier: the other releases.
+        plain: columns that are released as they are and that every release has.
+        what: a word for scratch names.
+
+    Raises:
+        SpecError: no row of a release has labels of the spec's hierarchies, so that nothing could be joined.
+    """
+    names = list(scene.spec.quasi_identifiers)
+    people = vectors_of(scene, source, f"{what}_people", names, plain)
+    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
+    candidates, notes = [], []
+    for number, table in enumerate([scene.release, *earlier]):
+        has = [index for index, name in enumerate(names) if name in table.columns]
+        own = [lookups[index] for index in has]
+        labels = labels_of(scene, table, f"{what}_labels{number}", {f"q{index}": names[index] for index in has}, plain)
+        covers = covers_of(scene, own, labels, f"{what}{number}")
+        missed, rows = scene.workspace.row(
+            "audit/unknown", labels=labels, covers=covers, names=[lookup.column for lookup in own]
+        )
+        if rows and missed == rows:
+            raise SpecError(
+                f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's values, "
+                "so it cannot be joined; was it made with other hierarchies?"
+            )
+        if missed:
+            notes.append(
+                f"{int(missed):,} of {int(rows):,} rows of {table.shown} have labels that no record of the source has "
+                "now, and were not joined"
+            )
+        left_out = [name for name in names if name not in table.columns]
+        if left_out:
+            notes.append(f"{table.shown} has no {', '.join(left_out)}")
+        target = scene.workspace.table(f"{what}_candidates{number}")
+        joined = covered(people, covers, labels, names=[lookup.column for lookup in own], distinct=len(names))
+        scene.workspace.execute(
+            "audit/candidates", target=target, joined=joined, quasi_identifiers=len(names), plain=len(plain)
+        )
+        candidates.append(target)
+    return Others(people, candidates, plain, len(names), notes)

@@ -1,0 +1,62 @@
+"""Skewness: a class may say more about its people than the whole table does."""
+
+from __future__ import annotations
+
+from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.held import class_keys, held_values
+from kanon_sql.errors import SpecError
+from kanon_sql.facts import facts_of
+from kanon_sql.privacy.base import TOLERANCE
+from kanon_sql.spec import TCloseness
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import identifier
+from kanon_sql.verify import reference_in
+
+__all__ = ["skewness"]
+
+
+def skewness(scene: Scene, attribute: str, source: Target) -> Cases:
+    """The largest gain of posterior over prior belief in any value.
+
+    The skewness attack of Li, Li, Venkatasubramanian (2007, section 3.1): the prior is a value's
+    share in the original table (in the release, if t-closeness refers to that), the posterior its
+    share in the class; NULL is a value like any other. The gain of one value is at most the
+    class's distance, so t-closeness with equal distance bounds it by t. Exposed are the rows of
+    classes with a gain above t (up to 1e-9); without such a t-closeness of the attribute nothing says
+    how much is too much, so that the gain is measured and nobody is called exposed.
+
+    Args:
+        scene: the release.
+        attribute: the sensitive attribute.
+        source: the original table.
+
+    Raises:
+        SpecError: the source does not have the attribute.
+    """
+    asked = [
+        item
+        for item in scene.spec.privacy
+        if isinstance(item, TCloseness) and item.attribute == attribute and item.distance == "equal"
+    ]
+    prior = scene.release if any(item.reference == "release" for item in asked) else source
+    if attribute not in prior.columns:
+        raise SpecError(f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from")
+    scene.look_at(prior, [attribute])
+    held = held_values(scene, attribute, reference_in(prior.relation, facts_of((), prior.columns[attribute]), None))
+    most = min((float(item.t) for item in asked), default=None)
+    notes = (
+        [] if asked else [f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"]
+    )
+    return Cases(
+        name="skewness",
+        about=attribute,
+        query=render(
+            "audit/skewness",
+            held=held,
+            keys=[identifier(key) for key in class_keys(scene)],
+            most=None if most is None else most + TOLERANCE,
+        ),
+        keys=class_keys(scene),
+        measure="largest gain of posterior over prior belief",
+        notes=notes,
+    )

@@ -1,0 +1,375 @@
+"""``audit``: try to break a release as an attacker would, and count whom that exposes. No DDL, read-only."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import partial
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from kanon_sql.attacks import (
+    ATTACKS,
+    Attack,
+    Cases,
+    Scene,
+    Target,
+    background,
+    cannot_read_order,
+    complementary,
+    composition,
+    homogeneity,
+    linking,
+    measured,
+    similarity,
+    skewness,
+    unsorted_matching,
+)
+from kanon_sql.engines.base import Deadline, Engine, Scratch
+from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.pipeline.result import Cost, redacted_log
+from kanon_sql.pipeline.search import source_of
+from kanon_sql.publish import is_same_table
+from kanon_sql.spec import QuasiIdentifier, Spec, parse_table_name
+from kanon_sql.sql.statement import source_relation
+from kanon_sql.sql.text import Relation
+from kanon_sql.workspace import Reporter, Workspace, open_workspace
+
+__all__ = ["AuditResult", "audit"]
+
+
+@dataclass(frozen=True)
+class AuditResult:
+    """What the attacks on a release achieve.
+
+    Attributes:
+        verdict: ``pass`` when no attack that is no estimate exposes anybody beyond the requirement.
+        message: the verdict in a sentence.
+        release: the table that was attacked.
+        rows: its rows.
+        attacks: what each attack achieves, in the order of :data:`kanon_sql.attacks.ATTACKS`.
+        left_out: attacks that were not run -> why.
+        cost: what it cost.
+        notes: what the user should know besides.
+        sql: every statement that ran, values redacted, in order.
+    """
+
+    verdict: Literal["pass", "fail"]
+    message: str
+    release: str
+    rows: int
+    attacks: Sequence[Attack]
+    left_out: Mapping[str, str]
+    cost: Cost
+    notes: Sequence[str] = ()
+    sql: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"
+
+    def raise_for_failure(self) -> AuditResult:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object; its schema is ``audit.schema.json``."""
+        return {
+            "verb": "audit",
+            "verdict": self.verdict,
+            "message": self.message,
+            "release": self.release,
+            "rows": self.rows,
+            "attacks": [attack.to_dict() for attack in self.attacks],
+            "left_out": dict(self.left_out),
+            "cost": self.cost.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def audit(
+    engine: Engine,
+    spec: Spec,
+    table: str | None = None,
+    *,
+    external: str | None = None,
+    on: Sequence[str] = (),
+    earlier: Sequence[str] = (),
+    negations: int = 1,
+    hierarchies: Mapping[str, Any] | None = None,
+    attacks: Sequence[str] | None = None,
+    count_rows: bool = False,
+    reveal: int = 0,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+) -> AuditResult:
+    """Attack a release in every way that the given tables allow.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; SELECT rights are enough, and nothing is created.
+        spec: its quasi-identifiers, hierarchies, source and requirements.
+        table: the table to attack; the spec's release by default.
+        external: a table that an attacker has besides, for linking.
+        on: the columns to link on; all that the release and ``external`` share by default.
+        earlier: other releases of the same people.
+        negations: how many values the attacker of ``background`` can rule out, at least 1.
+        hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
+        attacks: names of :data:`kanon_sql.attacks.ATTACKS` to run, and to refuse if they cannot; all that can be
+            run by default.
+        count_rows: count rows although the spec names a unit.
+        reveal: show so many exposed cases per attack, with their values; 0 for none.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        The figures of every attack, and the verdict on all of them.
+
+    Raises:
+        SpecError: a table lacks a column, or an option does not fit.
+        UnsupportedError: an attack that was asked for by name cannot be run here.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    started = time.perf_counter()
+    parts = parse_table_name(table) if table is not None else spec.release
+    if parts is None:
+        raise SpecError("release: missing; name the table to audit with --table")
+    given = _Given(external, tuple(on), tuple(earlier), negations, _parsed(spec, hierarchies or {}), attacks, reveal)
+    given.check(spec, count_rows)
+    with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
+        run = _Run(engine, spec, given, report, parts)
+        found = list(run.attacks())
+        with open_workspace(engine, run.form) as workspace:
+            (rows,) = workspace.row("release/count", table=run.scene(workspace).release.relation, mark=None, unit=None)
+        notes = [] if spec.unit is None else [
+            f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
+        ]  # fmt: skip
+        if not rows:
+            notes.append("the table has no rows: nobody is in it")
+        failed = any(attack.failed for attack in found)
+        return AuditResult(
+            verdict="fail" if failed else "pass",
+            message=_message(".".join(parts), found),
+            release=".".join(parts),
+            rows=int(rows),
+            attacks=found,
+            left_out=run.left_out,
+            cost=Cost.of(meter, time.perf_counter() - started),
+            notes=[*notes, "attacks that expose nobody do not prove that no other attack does"],
+            sql=redacted_log(meter),
+        )
+
+
+def _message(shown: str, found: Sequence[Attack]) -> str:
+    failed = [f"{attack.label} exposes {attack.beyond:,} of {attack.examined:,}" for attack in found if attack.failed]
+    if failed:
+        return f"{shown}: {'; '.join(failed)}"
+    return f"{shown}: no attack exposes anybody beyond what the requirements allow ({len(found)} measured)"
+
+
+def _parsed(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, QuasiIdentifier]:
+    parsed = {}
+    for name, written in hierarchies.items():
+        if name not in spec.sensitive:
+            raise SpecError(f"hierarchies: {name!r} is not listed under sensitive")
+        try:
+            parsed[name] = QuasiIdentifier.model_validate(written)
+        except ValidationError as error:
+            problems = [Problem(f"hierarchies.{name}: {item['msg']}") for item in error.errors(include_input=False)]
+            raise SpecError(problems) from None
+    return parsed
+
+
+@contextmanager
+def _creating_nothing(engine: Engine) -> Iterator[None]:
+    """Whatever the connection may create, the audit creates nothing."""
+    before, engine.scratch = engine.scratch, Scratch("inline", (), "an audit creates nothing")
+    try:
+        yield
+    finally:
+        engine.scratch = before
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The options of a run."""
+
+    external: str | None
+    on: tuple[str, ...]
+    earlier: tuple[str, ...]
+    negations: int
+    hierarchies: Mapping[str, QuasiIdentifier]
+    attacks: Sequence[str] | None
+    reveal: int
+
+    @property
+    def _used_by(self) -> dict[str, tuple[bool, tuple[str, ...]]]:
+        """Per option: whether it is given, and the attacks that use it."""
+        return {
+            "external": (self.external is not None, ("linking",)),
+            "earlier": (bool(self.earlier), ("complementary", "composition")),
+            "negations": (self.negations != 1, ("background",)),
+            "hierarchies": (bool(self.hierarchies), ("similarity",)),
+        }
+
+    def check(self, spec: Spec, count_rows: bool) -> None:
+        """Refuse options that do not fit together."""
+        problems = []
+        for name in self.attacks or ():
+            if name not in ATTACKS:
+                close = get_close_matches(name, ATTACKS, n=1)
+                hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(ATTACKS)}"
+                problems.append(f"attack: there is no {name!r}; {hint}")
+        if self.attacks is not None:
+            for option, (given, users) in self._used_by.items():
+                if given and not set(users) & set(self.attacks):
+                    problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
+        if self.on and self.external is None:
+            problems.append("on: columns to link on need the external table to link with")
+        if self.negations < 1:
+            problems.append("negations: expected a whole number of at least 1")
+        if self.reveal < 0:
+            problems.append("reveal: expected a whole number of at least 0")
+        if spec.unit is not None and not count_rows:
+            problems.append(
+                f"unit: a release has no column {spec.unit!r}, so an audit counts rows, of which a person may have "
+                "several; ask for that with --rows: every number of matching rows is then an upper bound"
+            )
+        if spec.unit is None and count_rows:
+            problems.append("--rows: the spec names no unit, so rows are counted anyway; leave it out")
+        if problems:
+            raise SpecError([Problem(problem) for problem in problems])
+
+
+class _Run:
+    """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
+
+    def __init__(
+        self, engine: Engine, spec: Spec, given: _Given, report: Reporter | None, parts: tuple[str, ...]
+    ) -> None:
+        self.engine, self.spec, self.given, self.report = engine, spec, given, report
+        self.form = source_of(engine, spec)
+        self.left_out: dict[str, str] = {}
+        self._looked_at: set[tuple[str, str, bool]] = set()
+        columns = {column.name: column for column in engine.columns(self.form)}
+        self.source = Target(source_relation(), columns, "the source", spec.source.table or ())
+        self.release = self._target(parts)
+        self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
+        self.external = None if given.external is None else self._target(parse_table_name(given.external))
+        self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
+
+    def _target(self, parts: tuple[str, ...]) -> Target:
+        relation = Relation(parts)
+        form = self.engine.relation(table=parts, query=None, file=None)
+        columns = {column.name: column for column in self.engine.columns(form)}
+        source = self.spec.source.table
+        if source is not None and is_same_table(self.engine, source, parts):
+            relation = source_relation()  # so that a scan of the source is counted
+        return Target(relation, columns, ".".join(parts), parts)
+
+    def _need(self, table: Target, names: Sequence[str]) -> None:
+        problems = []
+        for name in names:
+            if name not in table.columns:
+                close = get_close_matches(name, table.columns, n=1)
+                hint = f"; did you mean {close[0]!r}?" if close else ""
+                problems.append(Problem(f"{table.shown}: there is no column {name!r}, which the audit needs{hint}"))
+        if problems:
+            raise SpecError(problems)
+
+    def scene(self, workspace: Workspace) -> Scene:
+        """What an attack is given."""
+        return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at)
+
+    def attacks(self) -> Iterator[Attack]:
+        """Run what can be run; note why the rest cannot.
+
+        Raises:
+            UnsupportedError: one of the attacks that were named cannot be run.
+            SpecError: none can.
+        """
+        reasons = self._reasons()
+        wanted = ATTACKS if self.given.attacks is None else [name for name in ATTACKS if name in self.given.attacks]
+        for name in wanted:
+            if name in reasons and self.given.attacks is not None:
+                raise UnsupportedError(f"attack {name}: {reasons[name]}")
+        self.left_out = {name: reasons[name] for name in wanted if name in reasons}
+        if len(self.left_out) == len(wanted):
+            why = "; ".join(f"{name}: {reason}" for name, reason in self.left_out.items())
+            raise SpecError(f"there is nothing to attack {self.release.shown} with: {why}")
+        for name in wanted:
+            if name not in reasons:
+                yield from self._attack(name)
+
+    def _reasons(self) -> dict[str, str]:
+        """Why attacks cannot be run with what is given."""
+        given, reasons = self.given, {}
+        if self.external is None:
+            reasons["linking"] = "it needs an external table (--external)"
+        if not self.spec.sensitive:
+            for name in ("homogeneity", "background", "skewness", "composition"):
+                reasons[name] = "the spec lists no sensitive attribute"
+        if not given.hierarchies:
+            reasons["similarity"] = "it needs a hierarchy of a sensitive attribute (--hierarchy)"
+        if not self.earlier:
+            for name in ("complementary", "composition"):
+                reasons.setdefault(name, "it needs an earlier release (--earlier)")
+        unordered = cannot_read_order(self.engine, self.spec, self.release, self.source)
+        if unordered is not None:
+            reasons["unsorted"] = unordered
+        return reasons
+
+    def _attack(self, name: str) -> Iterator[Attack]:
+        sensitive, given, source = self.spec.sensitive, self.given, self.source
+        if name in ("complementary", "composition", "unsorted"):
+            self._need(source, [*self.spec.quasi_identifiers, *sensitive])
+        if name == "unsorted":
+            row_id = self.engine.capabilities.row_id or ""
+            yield from self._measured(name, lambda scene: [unsorted_matching(scene, source, row_id)])
+        elif name == "linking":
+            assert self.external is not None
+            external, shared = self.external, self._shared(self.external)
+            yield from self._measured(name, lambda scene: linking(scene, external, shared))
+        elif name == "complementary":
+            yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
+        else:
+            for attribute in sensitive if name != "similarity" else given.hierarchies:
+                yield from self._measured(name, partial(self._about, name, attribute))
+
+    def _about(self, name: str, attribute: str, scene: Scene) -> list[Cases]:
+        """An attack on one sensitive attribute."""
+        if name == "homogeneity":
+            return [homogeneity(scene, attribute)]
+        if name == "background":
+            return [background(scene, attribute, self.given.negations)]
+        if name == "skewness":
+            return [skewness(scene, attribute, self.source)]
+        if name == "similarity":
+            return [similarity(scene, attribute, self.given.hierarchies[attribute])]
+        for table in self.earlier:
+            self._need(table, [attribute])
+        return [composition(scene, self.source, self.earlier, attribute)]
+
+    def _measured(self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack]]) -> Iterator[Attack]:
+        with open_workspace(self.engine, self.form, self.report) as workspace:
+            workspace.report(f"attacking {self.release.shown}: {name}", None)
+            scene = self.scene(workspace)
+            for item in attack(scene):
+                yield measured(scene, item) if isinstance(item, Cases) else item
+
+    def _shared(self, external: Target) -> tuple[str, ...]:
+        """The columns to link on."""
+        if self.given.on:
+            for table in (self.release, external):
+                self._need(table, self.given.on)
+            return tuple(dict.fromkeys(self.given.on))
+        shared = tuple(name for name in self.release.columns if name in external.columns)
+        if not shared:
+            raise SpecError(f"{external.shown} has no column in common with {self.release.shown} to link on")
+        return shared
