@@ -160,7 +160,7 @@ def test_no_rows_pass(database: Database, unit: str | None) -> None:
         assert failures(database, "l_diversity", unit=unit, **diversity) == []
     closeness = {"quasi_identifiers": ["q"], "attribute": "s", "reference": PEOPLE, "t": 0.1}
     assert failures(database, "t_closeness", unit=unit, **closeness) == []
-    assert failures(database, "suppression_limit", source=PEOPLE, limit=0.1) == []
+    assert failures(database, "suppression_limit", source=PEOPLE, maximum=0.1) == []
 
 
 def test_where_narrows_the_table(database: Database) -> None:
@@ -210,7 +210,7 @@ def test_hierarchies(database: Database) -> None:
 def test_suppression(database: Database, source: int, released: int, limit: float, fails: bool) -> None:
     database.connection.execute(f"CREATE TABLE people AS SELECT * FROM range({released})")
     database.connection.execute(f"CREATE TABLE source AS SELECT * FROM range({source})")
-    found = failures(database, "suppression_limit", source=Relation("source"), limit=limit)
+    found = failures(database, "suppression_limit", source=Relation("source"), maximum=limit)
     assert found == ([(source, released)] if fails else [])
 
 
@@ -239,7 +239,7 @@ QUASI = {"quasi_identifiers": ["q"]}
         ("t_closeness", {**QUASI, "t": 0.5, "attribute": "s", "reference": None}, "reference: expected the relation"),
         ("no_identifiers", {"identifiers": []}, "expected a list of at least one column name"),
         ("hierarchy_is_valid", {"covers": PEOPLE}, "belong together"),
-        ("suppression_limit", {"source": PEOPLE, "limit": 1.5}, "limit: expected a number, at most 1"),
+        ("suppression_limit", {"source": PEOPLE, "maximum": 1.5}, "maximum: expected a number, at most 1"),
         ("all_covered", {}, "there is no column 'kanon_left_out'"),
     ],
 )
@@ -293,11 +293,12 @@ def test_every_adapter_is_rendered_as_its_own_sql(adapter: str) -> None:
         tree = sqlglot.parse_one(sql.replace('"people"', "people"), read=adapter)
         assert EXACT[adapter].lower() in sql.lower()
         assert tree.find(sqlglot.exp.Command) is None
+    requirements = [{"k_anonymity": {"k": 2}}, {"t_closeness": {"attribute": "s", "t": 0.2}}]
     released = [
         dbt.test("no_identifiers", PEOPLE, identifiers=["p"]),
         dbt.test("all_covered", PEOPLE),
-        dbt.test("suppression_limit", PEOPLE, source=PEOPLE, limit=0.05),
-        dbt.candidate(PEOPLE, ["q", "s"], ["q"], [{"k_anonymity": {"k": 2}}, {"t_closeness": {"attribute": "s", "t": 0.2}}]),
-    ]  # fmt: skip
+        dbt.test("suppression_limit", PEOPLE, source=PEOPLE, maximum=0.05),
+        dbt.candidate(PEOPLE, ["q", "s"], ["q"], requirements),
+    ]
     for sql in released:
         sqlglot.parse_one(sql.replace('"people"', "people"), read=adapter)

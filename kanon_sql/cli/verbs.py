@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Result
     from kanon_sql.spec import Spec
 
-__all__ = ["app"]
+__all__ = ["MEMORY", "app", "examples"]
 
 MEMORY = ":memory:"
 
@@ -55,7 +55,7 @@ app = typer.Typer(
 )
 
 
-def _examples(*lines: str) -> str:
+def examples(*lines: str) -> str:
     """The end of a verb's help; the mark keeps the lines as they are."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
@@ -87,7 +87,7 @@ def kanon_sql(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql demo",
         "kanon-sql demo clinic --format json",
     )
@@ -120,7 +120,7 @@ def demo(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
     )
@@ -156,7 +156,7 @@ def init(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql plan spec.yml -d clinic.duckdb",
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
@@ -221,7 +221,7 @@ def plan(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql anonymize spec.yml -d clinic.duckdb",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
@@ -289,7 +289,7 @@ def anonymize(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
@@ -335,7 +335,7 @@ def check(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql render spec.yml",
         "kanon-sql render spec.yml --dialect postgres --format json",
         "kanon-sql render spec.yml --node age=1 --node zip=2",
@@ -383,7 +383,7 @@ def render(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql clean -d clinic.duckdb",
         "kanon-sql clean -d clinic.duckdb --yes",
     )
@@ -435,7 +435,7 @@ def clean(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql doctor -d clinic.duckdb",
         "kanon-sql doctor -d clinic.duckdb --read-only --format json",
     )
@@ -474,7 +474,7 @@ def doctor(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql schema",
         "kanon-sql schema --result",
     )

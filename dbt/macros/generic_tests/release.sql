@@ -17,16 +17,16 @@ group by {{ adapter.quote(column.name) }}
 {#- One row when more rows of the source are missing than the limit allows, or all of them.
 
     source: the table that the release was made from, with the same rows.
-    limit: a whole number of rows, or a share of the source's rows with a fraction, as in a spec. -#}
-{% test suppression_limit(model, source, limit) %}
-  {{ adapter.dispatch("test_suppression_limit", "kanon_sql")(model, source, limit) }}
+    maximum: a whole number of rows, or a share of the source's rows with a fraction, as in a spec. -#}
+{% test suppression_limit(model, source, maximum) %}
+  {{ adapter.dispatch("test_suppression_limit", "kanon_sql")(model, source, maximum) }}
 {% endtest %}
 
-{% macro default__test_suppression_limit(model, source, limit) %}
-  {%- set allowed = kanon_sql.number(limit, "limit", "suppression_limit", least=0) -%}
-  {%- if limit is not integer -%}
+{% macro default__test_suppression_limit(model, source, maximum) %}
+  {%- set allowed = kanon_sql.number(maximum, "maximum", "suppression_limit", least=0) -%}
+  {%- if maximum is not integer -%}
     {#- As a fraction of whole numbers: 0.05 has no binary form. -#}
-    {%- set share = kanon_sql.number(limit, "limit", "suppression_limit", most=1) -%}
+    {%- set share = kanon_sql.number(maximum, "maximum", "suppression_limit", most=1) -%}
     {%- set whole, digits = ("%.9f" | format(share)).rstrip("0").split(".") -%}
     {%- set parts = (whole ~ digits) | int -%}
     {%- set of = 10 ** (digits | length) -%}
@@ -37,7 +37,7 @@ from (
     (select count(*) from {{ source }}) as source_rows,
     (select count(*) from {{ model }}) as released_rows
 ) as kanon_counts
-where {% if limit is integer -%}
+where {% if maximum is integer -%}
   source_rows - released_rows > {{ allowed }}
 {%- else -%}
   (source_rows - released_rows) * {{ of }} > source_rows * {{ parts }}
