@@ -16,6 +16,7 @@ import typer
 
 from kanon_sql.cli.options import (
     AllMinimal,
+    CheckFormat,
     Database,
     Format,
     MaxBytes,
@@ -293,6 +294,7 @@ def anonymize(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
+        "kanon-sql check spec.yml -d clinic.duckdb --format junit > check.xml",
     )
 )
 def check(
@@ -307,7 +309,10 @@ def check(
     rows: Annotated[
         bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
     ] = False,
-    output: Format = OutputFormat.text,
+    output: Annotated[
+        CheckFormat,
+        typer.Option("--format", help="How to write the result to standard output; junit, github and markdown for CI."),
+    ] = CheckFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
     timeout: Timeout = None,
@@ -327,7 +332,13 @@ def check(
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_check(engine, spec, table, count_rows=rows, timeout=timeout, report=run.report)
-        _print_result(run, result, output)
+        if output is CheckFormat.text or output is CheckFormat.json:
+            _print_result(run, result, OutputFormat(output.value))
+        else:
+            from kanon_sql.report.pipelines import PIPELINES
+
+            run.close()
+            typer.echo(PIPELINES[output.value](result))
         _exit(result.passed)
 
 
