@@ -87,6 +87,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with clinic.duckdb and spec.yml."""
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(SPEC)
+    (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
     return tmp_path
