@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,10 @@ from conftest import Database
 from dbt_macros import CompilerError, Dbt, Relation
 from hypothesis import example, given
 from oracle import Requirement, model_of, worst
+from servers.base import Missing
+from servers.postgres import PostgresSubject
+from servers.spark import SparkSubject
+from strategies import RandomProblem, problems
 from test_against_oracle import (
     NOBODY_TELLS,
     SAME_PERSON,
@@ -27,6 +31,9 @@ from test_against_oracle import (
 )
 
 import kanon_sql
+from kanon_sql.testing import Subject
+
+Fetch = Callable[[str], list[tuple[Any, ...]]]
 
 PEOPLE = Relation('"people"')
 
@@ -46,21 +53,20 @@ def asked(requirement: Requirement, reference: Relation = PEOPLE) -> tuple[str, 
 
 
 def measured(
-    dbt: Dbt, database: Database, requirement: Requirement, columns: Sequence[str], unit: str | None
+    dbt: Dbt, fetch: Fetch, requirement: Requirement, columns: Sequence[str], unit: str | None
 ) -> dict[str, float | None]:
     """What the package finds of a requirement, in the words of a result."""
-    name, arguments = asked(requirement)
-    sql = dbt.classes(PEOPLE, columns, {name: arguments}, unit)
-    rows = database.connection.execute(f"SELECT * EXCLUDE (satisfied), satisfied FROM ({sql})").fetchall()
+    name, arguments = asked(requirement, Relation(dbt.quote("people")))
+    people = Relation(dbt.quote("people"))
+    sql = dbt.classes(people, columns, {name: arguments}, unit)
+    rows = fetch(f"SELECT * FROM ({sql}) AS kanon_classes")
     measures = [math.inf if row[-2] is None else float(row[-2]) for row in rows]
     violating = [row for row in rows if not row[-1]]
-    failures = database.connection.execute(dbt.test(name, PEOPLE, quasi_identifiers=columns, unit=unit, **arguments))
-    assert len(failures.fetchall()) == len(violating)
-    rows_of = len(columns)
+    assert len(fetch(dbt.test(name, people, quasi_identifiers=columns, unit=unit, **arguments))) == len(violating)
     return {
         **reached(requirement, worst(requirement, measures)),
         "violating_classes": len(violating),
-        "violating_rows": sum(row[rows_of] for row in violating),
+        "violating_rows": sum(row[len(columns)] for row in violating),
     }
 
 
@@ -79,12 +85,49 @@ def test_the_tests_find_what_check_finds(shared_database: Database, folder: Path
     checked = kanon_sql.check(shared_database.engine, spec, "people").to_dict()
     _, truth = examined(problem.rows, problem.hierarchies, problem.requirements, problem.rows, problem.unit)
     dbt = package(shared_database)
+
+    def fetch(sql: str) -> list[tuple[Any, ...]]:
+        return shared_database.connection.execute(sql).fetchall()
+
     found = {
-        key_of(requirement): measured(dbt, shared_database, requirement, list(problem.hierarchies), problem.unit)
+        key_of(requirement): measured(dbt, fetch, requirement, list(problem.hierarchies), problem.unit)
         for requirement in problem.requirements
     }
     assert_achieved(found, truth)
     assert_achieved(checked["achieved"], found)
+
+
+# --- the other engines that are here ----------------------------------------------------------------
+
+
+@pytest.fixture(
+    scope="module",
+    params=["postgres", pytest.param("spark", marks=[pytest.mark.slow, pytest.mark.xdist_group("spark")])],
+)
+def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
+    try:
+        found: Subject = PostgresSubject() if request.param == "postgres" else SparkSubject()
+    except Missing as missing:
+        pytest.skip(str(missing))
+    yield found
+    found.close()
+
+
+@given(problem=problems(max_nodes=4))
+@example(problem=NOBODY_TELLS)
+@example(problem=SAME_PERSON.problem)
+@examples(8)
+def test_other_engines_find_what_the_oracle_finds(subject: Subject, problem: RandomProblem) -> None:
+    names = [*problem.hierarchies, *problem.sensitive, *([] if problem.unit is None else [problem.unit])]
+    subject.table("people", dict.fromkeys(names, "text"), [[row[name] for name in names] for row in problem.rows])
+    dbt = Dbt(subject.name, lambda _: [(name, subject.types["text"]) for name in names])
+    columns = list(problem.hierarchies)
+    _, truth = examined(problem.rows, columns, problem.requirements, problem.rows, problem.unit)
+    found = {
+        key_of(requirement): measured(dbt, subject.fetch, requirement, columns, problem.unit)
+        for requirement in problem.requirements
+    }
+    assert_achieved(found, truth)
 
 
 # --- known answers --------------------------------------------------------------------------------
