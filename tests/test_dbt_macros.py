@@ -345,3 +345,20 @@ def test_every_adapter_is_rendered_as_its_own_sql(adapter: str) -> None:
     ]
     for sql in released:
         sqlglot.parse_one(sql.replace('"people"', "people"), read=adapter)
+
+
+def test_what_is_joined_is_compared_exactly_too(database: Database) -> None:
+    database.connection.execute("SET default_collation = 'NOCASE'")
+    table(database, [("a", "x"), ("a", "x")])
+    table(database, [("a", "X"), ("a", "X")], "original")
+    closeness = {"quasi_identifiers": ["q"], "attribute": "s", "t": 0.9, "reference": Relation("original")}
+    assert failures(database, "t_closeness", **closeness) == [(2, 2, 1.0)]
+    database.table("labelled", ["q", "s", "kanon_left_out"], [("a", "1", None), ("a", "2", None), ("A", "3", None)])
+    kept = package(database).candidate(Relation("labelled"), ["s"], ["q"], [{"k_anonymity": {"k": 2}}])
+    assert sorted(database.connection.execute(kept).fetchall()) == [("1",), ("2",)]
+
+
+def test_a_candidates_quasi_identifiers_are_text(database: Database) -> None:
+    database.table("labelled", {"q": "INTEGER", "kanon_left_out": "VARCHAR"}, [(1, None)])
+    with pytest.raises(CompilerError, match="'q' must be text here, and is INTEGER"):
+        package(database).candidate(Relation("labelled"), ["q"], ["q"], [{"k_anonymity": {"k": 2}}])
