@@ -46,7 +46,7 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "audit", "render", "clean", "doctor", "schema")
+VERBS = ("demo", "init", "plan", "anonymize", "check", "audit", "render", "clean", "doctor", "schema", "dbt")
 COMMAND: Any = typer.main.get_command(app)
 
 
@@ -87,6 +87,7 @@ def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working directory with clinic.duckdb and spec.yml."""
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(SPEC)
+    (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
     return tmp_path

@@ -36,6 +36,8 @@ from kanon_sql.frequency import build_frequency_sets, exact_texts
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
 from kanon_sql.pipeline.clean import clean
+from kanon_sql.pipeline.dbt_files import ADAPTERS
+from kanon_sql.pipeline.dbt_labels import Given, labelled
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.pipeline.init import write_spec
@@ -199,9 +201,30 @@ def statements(dialect: str) -> list[Statement]:
     write_spec(engine, "clinic.visits")
     doctor(engine)
     clean(engine, drop=True)
+    if dialect in ADAPTERS:
+        found += [dbt_model(dialect, nulls) for nulls in ("suppress", "error")]
     if dialect == "duckdb":  # the demo makes a DuckDB file
         _make_visits(engine, None)
     return found + engine.meter.log
+
+
+def dbt_model(dialect: str, nulls: str) -> Statement:
+    """The model of labels, with tables where dbt's Jinja stands."""
+    spec = spec_of(
+        quasi_identifiers={
+            "age": {"intervals": [2.5], "top": 80}, "sex": {"table": "sexes"}, "weight": {"sql": ["floor(x)"]},
+            "seen": None, "dx": {"tree": {"x": {"y": ["z"]}}},
+        },
+        sensitive=[], unit="person", nulls=nulls,
+    )  # fmt: skip
+    given = {
+        "sex": Given("sexes", ["value", "upper", "top"], None),
+        "dx": Given("dx_seed", ["value", "level_1", "level_2", "level_3"], "*"),
+    }
+    node = {"age": 1, "sex": 2, "weight": 2, "seen": 0, "dx": 1}
+    columns = {column.name: column for column in COLUMNS}
+    model = labelled(spec, columns, node, given, "visits", dialect_named(dialect))
+    return Statement("dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
 
 
 def script(dialect: str) -> str:

@@ -11,6 +11,7 @@ import typer
 
 __all__ = [
     "AllMinimal",
+    "CheckFormat",
     "Database",
     "Format",
     "MaxBytes",
@@ -33,6 +34,16 @@ class OutputFormat(StrEnum):
 
     text = "text"
     json = "json"
+
+
+class CheckFormat(StrEnum):
+    """How ``check`` writes its data: for people, programs and pipelines."""
+
+    text = "text"
+    json = "json"
+    junit = "junit"
+    github = "github"
+    markdown = "markdown"
 
 
 def _memory_limit(value: str | None) -> str | None:

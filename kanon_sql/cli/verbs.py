@@ -16,6 +16,7 @@ import typer
 
 from kanon_sql.cli.options import (
     AllMinimal,
+    CheckFormat,
     Database,
     Format,
     MaxBytes,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Result
     from kanon_sql.spec import Spec
 
-__all__ = ["app"]
+__all__ = ["MEMORY", "app", "examples"]
 
 MEMORY = ":memory:"
 
@@ -58,7 +59,7 @@ app = typer.Typer(
 )
 
 
-def _examples(*lines: str) -> str:
+def examples(*lines: str) -> str:
     """The end of a verb's help; the mark keeps the lines as they are."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
@@ -90,7 +91,7 @@ def kanon_sql(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql demo",
         "kanon-sql demo clinic --format json",
     )
@@ -123,7 +124,7 @@ def demo(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
     )
@@ -159,7 +160,7 @@ def init(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql plan spec.yml -d clinic.duckdb",
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
@@ -224,7 +225,7 @@ def plan(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql anonymize spec.yml -d clinic.duckdb",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
@@ -292,11 +293,12 @@ def anonymize(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
         "kanon-sql check spec.yml -d clinic.duckdb --reveal",
+        "kanon-sql check spec.yml -d clinic.duckdb --format junit > check.xml",
     )
 )
 def check(
@@ -318,7 +320,10 @@ def check(
             help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them.",
         ),
     ] = False,
-    output: Format = OutputFormat.text,
+    output: Annotated[
+        CheckFormat,
+        typer.Option("--format", help="How to write the result to standard output; junit, github and markdown for CI."),
+    ] = CheckFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
     timeout: Timeout = None,
@@ -346,12 +351,18 @@ def check(
             timeout=timeout,
             report=run.report,
         )
-        _print_result(run, result, output)
+        if output is CheckFormat.text or output is CheckFormat.json:
+            _print_result(run, result, OutputFormat(output.value))
+        else:
+            from kanon_sql.report.pipelines import PIPELINES
+
+            run.close()
+            typer.echo(PIPELINES[output.value](result))
         _exit(result.passed)
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql audit spec.yml -d clinic.duckdb",
         "kanon-sql audit spec.yml -d clinic.duckdb --external visits --on age",
         "kanon-sql audit spec.yml -d clinic.duckdb --earlier visits_release",
@@ -467,7 +478,7 @@ def audit(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql render spec.yml",
         "kanon-sql render spec.yml --dialect postgres --format json",
         "kanon-sql render spec.yml --node age=1 --node zip=2",
@@ -515,7 +526,7 @@ def render(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql clean -d clinic.duckdb",
         "kanon-sql clean -d clinic.duckdb --yes",
     )
@@ -567,7 +578,7 @@ def clean(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql doctor -d clinic.duckdb",
         "kanon-sql doctor -d clinic.duckdb --read-only --format json",
     )
@@ -606,7 +617,7 @@ def doctor(
 
 
 @app.command(
-    epilog=_examples(
+    epilog=examples(
         "kanon-sql schema",
         "kanon-sql schema --result",
         "kanon-sql schema --audit",

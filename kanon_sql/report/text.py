@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
     from kanon_sql.search import Explained
 
-__all__ = ["clean_text", "doctor_text", "estimate_text", "metric", "number", "print_text", "result_text", "shown"]
+__all__ = [
+    "clean_text",
+    "doctor_text",
+    "estimate_text",
+    "metric",
+    "number",
+    "plural",
+    "print_text",
+    "reached",
+    "result_text",
+    "shown",
+]
 
 METRICS = {
     "height": "sum of the levels",
@@ -228,14 +239,14 @@ def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
         style = "red" if classes else ""
         table.add_row(
             Text(shown(str(item["requirement"]))),
-            Text(_reached(item)),
+            Text(reached(item)),
             Text(number(classes), style),
             Text(number(rows), style),
         )
     return table
 
 
-def _reached(item: Mapping[str, Any]) -> str:
+def reached(item: Mapping[str, Any]) -> str:
     """Such as ``k = 7``; a requirement without a class to hold on reaches nothing."""
     found = [
         form.format(metric(item[name]) if isinstance(item[name], float) else number(item[name]))

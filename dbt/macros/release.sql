@@ -1,0 +1,111 @@
+{#- The two steps after the labels: keep the classes that satisfy, and publish what was audited. -#}
+
+{#- The rows of the labelled source that may be released: those of classes that satisfy every requirement.
+
+    labelled: the source's rows with generalized text labels, and `kanon_left_out` (why a row must not be released).
+    columns: what to keep of it.
+    requirements: as in a spec; t-closeness compares with all rows of `labelled`. -#}
+{% macro candidate(labelled, columns, quasi_identifiers, requirements, unit=none) %}
+  {{ return(adapter.dispatch("candidate", "kanon_sql")(labelled, columns, quasi_identifiers, requirements, unit)) }}
+{% endmacro %}
+
+{% macro default__candidate(labelled, columns, quasi_identifiers, requirements, unit) %}
+  {%- if not execute -%}{{ return("select 1 as nothing") }}{%- endif -%}
+  {%- set found = kanon_sql.columns_in(labelled, "candidate") -%}
+  {%- set left_out = adapter.quote(kanon_sql.column_named(found, "kanon_left_out", "candidate").name) -%}
+  {%- set sql -%}
+select
+  {%- for name in columns %}
+  kanon_labelled.{{ adapter.quote(kanon_sql.column_named(found, name, "candidate").name) }}{{ "," if not loop.last }}
+  {%- endfor %}
+from (
+  select
+    kanon_rows.*
+    {%- for name in quasi_identifiers %},
+    {{ kanon_sql.joinable_text(adapter.quote(kanon_sql.column_named(found, name, "candidate").name)) }} as kanon_k{{ loop.index0 }}
+    {%- endfor %}
+  from {{ labelled }} as kanon_rows
+  where {{ left_out }} is null
+) as kanon_labelled
+  {%- for requirement in requirements %}
+  {%- set number = loop.index0 %}
+join (
+{{ kanon_sql.classes(
+    labelled, quasi_identifiers, kanon_sql.with_reference(requirement, labelled), unit, left_out ~ " is null", joinable=true
+) }}
+) as kanon_r{{ number }}
+  on kanon_r{{ number }}.satisfied = 1
+  {%- for name in quasi_identifiers %}
+  and kanon_r{{ number }}.k{{ loop.index0 }} = kanon_labelled.kanon_k{{ loop.index0 }}
+  {%- endfor %}
+  {%- endfor %}
+  {%- endset -%}
+  {{ return(sql) }}
+{% endmacro %}
+
+{#- The audited rows in random order, without the person.
+
+    While the release is built, the candidate is measured once more, and an error stops the build before anything is
+    written under the release's name: so `dbt run`, which runs no tests, publishes nothing unaudited either. -#}
+{% macro release(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit=none) %}
+  {{ return(adapter.dispatch("release", "kanon_sql")(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit)) }}
+{% endmacro %}
+
+{% macro default__release(candidate, labelled, columns, quasi_identifiers, requirements, limit, unit) %}
+  {%- if not execute -%}{{ return("select 1 as nothing") }}{%- endif -%}
+  {%- if flags.WHICH not in ["compile", "generate", "list", "parse", "show"] -%}
+    {%- do kanon_sql.audit(candidate, labelled, quasi_identifiers, requirements, limit, unit) -%}
+  {%- endif -%}
+  {%- set found = kanon_sql.columns_in(candidate, "release") -%}
+  {%- set sql -%}
+select
+  {%- for name in columns %}
+  {{ adapter.quote(kanon_sql.column_named(found, name, "release").name) }}{{ "," if not loop.last }}
+  {%- endfor %}
+from {{ candidate }}
+order by {{ kanon_sql.random() }}
+  {%- endset -%}
+  {{ return(sql) }}
+{% endmacro %}
+
+{#- Measure a candidate against everything that was asked; an error with all that is violated, in counts. -#}
+{% macro audit(candidate, labelled, quasi_identifiers, requirements, limit, unit=none) %}
+  {% set problems = [] %}
+  {% set uncovered = run_query(kanon_sql.test_all_covered(labelled)) %}
+  {% for row in uncovered.rows %}
+    {% do problems.append(row[0] ~ " (" ~ row[1] ~ " rows)") %}
+  {% endfor %}
+  {% set over = run_query(kanon_sql.test_suppression_limit(candidate, labelled, limit)) %}
+  {% for row in over.rows %}
+    {% do problems.append(row[1] ~ " of " ~ row[0] ~ " rows are left, beyond the suppression limit " ~ limit) %}
+  {% endfor %}
+  {% for requirement in requirements %}
+    {% set asked = kanon_sql.with_reference(requirement, labelled) %}
+    {% set violating %}
+      select count(*) as violating_classes
+      from ({{ kanon_sql.violating_classes(candidate, quasi_identifiers, asked, unit) }}) as kanon_violating
+    {% endset %}
+    {% set count = run_query(violating).rows[0][0] %}
+    {% if count %}
+      {% do problems.append(count ~ " classes violate " ~ kanon_sql.checked_requirement(asked).label) %}
+    {% endif %}
+  {% endfor %}
+  {% if problems %}
+    {% do kanon_sql.refuse("audit", candidate ~ ": " ~ problems | join("; ") ~ "; nothing was published. Search again with kanon-sql dbt") %}
+  {% endif %}
+{% endmacro %}
+
+{#- The requirement; a t-closeness compares with the labelled source. -#}
+{% macro with_reference(requirement, labelled) %}
+  {% if "t_closeness" not in requirement %}{{ return(requirement) }}{% endif %}
+  {% set parameters = dict(requirement["t_closeness"]) %}
+  {% do parameters.update({"reference": labelled}) %}
+  {{ return({"t_closeness": parameters}) }}
+{% endmacro %}
+
+{#- The SQL of a written model is that of one engine: an error on another one. -#}
+{% macro written_for(adapter_type) %}
+  {% if execute and target.type != adapter_type %}
+    {% do kanon_sql.refuse("written_for", this ~ " was written for " ~ adapter_type ~ ", and this target is " ~ target.type ~ "; run kanon-sql dbt on it") %}
+  {% endif %}
+{% endmacro %}

@@ -1,0 +1,82 @@
+{#- How values are compared and written, per adapter. An adapter that is not here is refused: a collation that takes
+    'a' and 'A' for the same makes classes look larger than they are. -#}
+
+{#- A column as it is grouped: text character by character, other types as they are. -#}
+{% macro exact_value(column) %}
+  {%- set quoted = adapter.quote(column.name) -%}
+  {{ return(quoted if kanon_sql.compares_exactly(column.dtype) else kanon_sql.exact_text(quoted)) }}
+{% endmacro %}
+
+{#- Whether a type compares exactly as it is: numbers, truth values, dates and times. Anything else is compared as text. -#}
+{% macro compares_exactly(dtype) %}
+  {{ return(adapter.dispatch("compares_exactly", "kanon_sql")(dtype)) }}
+{% endmacro %}
+
+{% macro default__compares_exactly(dtype) %}
+  {% set word = (dtype | lower).split("(")[0].split(" ")[0] %}
+  {{ return(word in [
+    "tinyint", "smallint", "mediumint", "int", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger",
+    "ubigint", "uhugeint", "byteint", "byte", "short", "long", "longinteger", "int2", "int4", "int8", "int64",
+    "decimal", "numeric", "bignumeric", "number", "float", "float4", "float8", "float64", "double", "real",
+    "bool", "boolean", "date", "time", "timetz", "datetime", "datetimetz", "timestamp", "timestamptz",
+    "timestampntz", "timestamp_ntz", "timestamp_ltz", "timestamp_tz",
+  ]) }}
+{% endmacro %}
+
+{#- BigQuery makes no partitions of binary fractions; their text tells them apart as well. -#}
+{% macro bigquery__compares_exactly(dtype) %}
+  {{ return(not (dtype | lower).startswith("float") and kanon_sql.default__compares_exactly(dtype)) }}
+{% endmacro %}
+
+{#- Text that compares character by character: case, accents and blanks at the end count. -#}
+{% macro exact_text(expression) %}
+  {{ return(adapter.dispatch("exact_text", "kanon_sql")(expression)) }}
+{% endmacro %}
+
+{% macro default__exact_text(expression) %}
+  {% do kanon_sql.refuse(
+    "exact_text",
+    "it is not known how " ~ target.type ~ " compares texts exactly; define " ~ target.type ~ "__exact_text(expression) "
+    ~ "and put your project before kanon_sql in its dispatch search order"
+  ) %}
+{% endmacro %}
+
+{% macro duckdb__exact_text(expression) %}{{ return('cast(' ~ expression ~ ' as varchar) collate "binary"') }}{% endmacro %}
+
+{% macro postgres__exact_text(expression) %}{{ return('cast(' ~ expression ~ ' as text) collate "C"') }}{% endmacro %}
+
+{#- The dot keeps blanks at the end, which comparisons ignore otherwise. -#}
+{% macro redshift__exact_text(expression) %}
+  {{ return("collate(cast(" ~ expression ~ " as varchar(65534)) || '.', 'case_sensitive')") }}
+{% endmacro %}
+
+{% macro snowflake__exact_text(expression) %}{{ return("collate(cast(" ~ expression ~ " as varchar), '')") }}{% endmacro %}
+
+{% macro bigquery__exact_text(expression) %}{{ return("collate(cast(" ~ expression ~ " as string), '')") }}{% endmacro %}
+
+{#- Bytes compare exactly in every version, also in those that know no collation to ask for. -#}
+{% macro spark__exact_text(expression) %}{{ return("cast(cast(" ~ expression ~ " as string) as binary)") }}{% endmacro %}
+
+{#- Text that is never NULL, and another one for every text and for NULL: what can be joined by equality. -#}
+{% macro joinable_text(expression) %}
+  {{ return(kanon_sql.exact_text("coalesce('v' || cast(" ~ expression ~ " as " ~ kanon_sql.text_type() ~ "), 'n')")) }}
+{% endmacro %}
+
+{% macro text_type() %}{{ return(adapter.dispatch("text_type", "kanon_sql")()) }}{% endmacro %}
+{% macro default__text_type() %}{{ return(dbt.type_string()) }}{% endmacro %}
+{#- A plain text has 256 characters there, and a cast cuts it without a word. -#}
+{% macro redshift__text_type() %}{{ return("varchar(65533)") }}{% endmacro %}
+
+{% macro double(expression) %}
+  {{ return("cast(" ~ expression ~ " as " ~ adapter.dispatch("double_type", "kanon_sql")() ~ ")") }}
+{% endmacro %}
+
+{% macro default__double_type() %}{{ return("double precision") }}{% endmacro %}
+{% macro duckdb__double_type() %}{{ return("double") }}{% endmacro %}
+{% macro spark__double_type() %}{{ return("double") }}{% endmacro %}
+{% macro bigquery__double_type() %}{{ return("float64") }}{% endmacro %}
+
+{% macro random() %}{{ return(adapter.dispatch("random", "kanon_sql")()) }}{% endmacro %}
+{% macro default__random() %}{{ return("random()") }}{% endmacro %}
+{% macro spark__random() %}{{ return("rand()") }}{% endmacro %}
+{% macro bigquery__random() %}{{ return("rand()") }}{% endmacro %}

@@ -1,0 +1,25 @@
+"""A result of ``check`` as workflow commands, which GitHub Actions shows as annotations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kanon_sql.report.text import shown
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.result import Result
+
+__all__ = ["github"]
+
+
+def github(result: Result) -> str:
+    """One line for the verdict, an error when it is ``fail``; one for each note."""
+    title = f"kanon-sql {result.verb}"
+    lines = [_command("notice" if result.passed else "error", title, result.message)]
+    lines += [_command("notice", title, note) for note in result.notes]
+    return "\n".join(lines)
+
+
+def _command(kind: str, title: str, message: str) -> str:
+    """A name may hold anything; only what is escaped here could end a line, and ``shown`` leaves no line break."""
+    return f"::{kind} title={title}::{shown(message).replace('%', '%25')}"

@@ -1,0 +1,39 @@
+"""A result of ``check`` as Markdown, for a comment on a change or a job's summary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kanon_sql.report.text import number, reached, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.result import Result
+
+__all__ = ["markdown"]
+
+
+def markdown(result: Result) -> str:
+    """The verdict, a table of the requirements, and the notes."""
+    return "\n".join(_lines(result))
+
+
+def _lines(result: Result) -> Iterator[str]:
+    yield f"**{'PASS' if result.passed else 'FAIL'}** {_plain(result.message)}"
+    if result.achieved:
+        yield ""
+        yield "| asked | achieved | violating classes | rows |"
+        yield "| --- | --- | ---: | ---: |"
+    for item in result.achieved.values():
+        counts = f"{number(item['violating_classes'])} | {number(item['violating_rows'])}"
+        yield f"| {_plain(str(item['requirement']))} | {_plain(reached(item))} | {counts} |"
+    if result.notes:
+        yield ""
+    for note in result.notes:
+        yield f"- {_plain(note)}"
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown and HTML leave as it is."""
+    return re.sub(r"([\\`*_{}\[\]<>#|~&!@])", r"\\\1", shown(text))
