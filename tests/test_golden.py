@@ -155,6 +155,8 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True)
     write_spec(engine, "clinic.visits")
+    kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
+    kanon_sql.risk(engine, spec_of())
     doctor(engine)
     clean(engine, drop=True)
     if dialect == "duckdb":  # the demo makes a DuckDB file

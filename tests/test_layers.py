@@ -29,7 +29,7 @@ LAYERS = [
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
     ["classes", "verify", "rollup", "matrix"],
-    ["nodes"],
+    ["nodes", "risks"],
     ["evaluate", "release"],
     ["publish"],
     ["pipeline"],

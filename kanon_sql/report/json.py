@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["result_schema", "to_json"]
+__all__ = ["result_schema", "risk_schema", "to_json"]
 
 
 def to_json(data: Any) -> str:
@@ -20,5 +20,14 @@ def to_json(data: Any) -> str:
 
 def result_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``Result.to_dict()``."""
-    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath("result.schema.json").read_text("utf-8"))
+    return _schema("result.schema.json")
+
+
+def risk_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
+    return _schema("risk.schema.json")
+
+
+def _schema(name: str) -> dict[str, Any]:
+    schema: dict[str, Any] = json.loads(files("kanon_sql").joinpath(name).read_text("utf-8"))
     return schema

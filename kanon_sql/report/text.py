@@ -23,7 +23,22 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
     from kanon_sql.search import Explained
 
-__all__ = ["clean_text", "doctor_text", "estimate_text", "metric", "number", "print_text", "result_text", "shown"]
+__all__ = [
+    "clean_text",
+    "columns",
+    "cost_line",
+    "doctor_text",
+    "estimate_text",
+    "facts",
+    "metric",
+    "number",
+    "percent",
+    "plain_notes",
+    "print_text",
+    "result_text",
+    "section",
+    "shown",
+]
 
 METRICS = {
     "height": "sum of the levels",
@@ -124,8 +139,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:
-        parts += section("Notes", _notes(result.notes))
-    parts += [Text(), Text(_cost(result.cost), "dim")]
+        parts += section("Notes", plain_notes(result.notes))
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
 
 
@@ -321,14 +336,16 @@ def _known(item: Explained) -> str:
     return "is worse" if item.status == "pruned" else "not looked at"
 
 
-def _notes(notes: Iterable[str]) -> RenderableType:
+def plain_notes(notes: Iterable[str]) -> RenderableType:
+    """What the user should know besides, a line or more each."""
     grid = Table.grid(padding=(0, 1))
     for note in notes:
         grid.add_row(Text("-"), Text(shown(note), overflow="fold"))
     return grid
 
 
-def _cost(cost: Cost) -> str:
+def cost_line(cost: Cost) -> str:
+    """What a run cost, in a line."""
     return (
         f"{plural(cost.statements, 'statement')}, {plural(cost.source_scans, 'source scan')}, "
         f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
