@@ -234,7 +234,7 @@ def test_the_attackers_of_a_small_table(database: Database) -> None:
 
 
 def test_distinction_and_separation_of_motwani_and_xu(database: Database) -> None:
-    """The example of their section 1: age is a 0.6-distinct, 0.8-separation quasi-identifier, (sex, state) 0.8 and 0.9."""
+    """The example of their section 1: age is 0.6-distinct with separation 0.8, (sex, state) 0.8 and 0.9."""
     database.table("people", ["age", "sex", "state"], [r.split() for r in (
         "20 F CA", "30 F CA", "40 F TX", "20 M NY", "40 M CA",
     )])  # fmt: skip

@@ -576,7 +576,7 @@ def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
     risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
 ) -> None:
-    """Print the JSON Schema of the spec, of the result, or of what risk measures.
+    """Print the JSON Schema of the spec, or of a result.
 
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
