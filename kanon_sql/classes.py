@@ -12,7 +12,7 @@ from typing import Any
 
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Sql, identifier
+from kanon_sql.sql.text import Sql
 
 __all__ = ["Frames", "achieved_columns", "classes", "conditions", "flagged_classes"]
 
@@ -23,7 +23,8 @@ class Frames:
 
     Attributes:
         base: FROM form over the quasi-identifiers: ``row_count`` (and ``person_count`` or ``unit``).
-        values: per sensitive attribute, a FROM form with ``value_code`` and ``reference_share`` too.
+        values: per sensitive attribute, a FROM form with ``value_code`` and ``reference_share`` too; per population,
+            one that holds its rows, and every class with none as well.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
@@ -48,7 +49,7 @@ class Frames:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    return "class_size" if model.attribute is None else f"m{index}"
+    return "class_size" if model.frame is None else f"m{index}"
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
@@ -61,7 +62,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
-    alone = len(frames.values) == 1 and frames.counting == "rows"
+    populations = {model.frame for model in models if model.population is not None}
+    alone = len(frames.values) == 1 and frames.counting == "rows" and not populations
     joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
@@ -76,9 +78,9 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         own = [
             {"name": name, "measure": model.measure(name), "disclosed": model.disclosed()}
             for name, model in zip(names, models, strict=True)
-            if model.attribute == attribute
+            if model.frame == attribute
         ]
-        over = [model for model in models if model.attribute == attribute]
+        over = [model for model in models if model.frame == attribute]
         groups.append({"models": own})
         values_frames.append(
             render(
@@ -101,7 +103,7 @@ def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
 
 def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     """The classes with a column ``satisfied``, 1 or 0."""
-    measures = [measure_name(index, model) for index, model in enumerate(models) if model.attribute is not None]
+    measures = [measure_name(index, model) for index, model in enumerate(models) if model.frame is not None]
     return render(
         "evaluate/flagged",
         classes=classes(frames, models),
@@ -118,7 +120,7 @@ def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql]]:
         columns.append(
             {
                 "extreme": Sql(model.worst),
-                "measure": identifier(name),
+                "measure": model.reached(name),
                 "condition": model.condition(name),
             }
         )

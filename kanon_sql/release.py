@@ -63,6 +63,23 @@ class Choice:
         """Per sensitive attribute: the FROM form of its distribution in the source."""
         return {name: render("check/stored_reference", table=table) for name, table in self.sets.references.items()}
 
+    @property
+    def populations(self) -> dict[str, Sql]:
+        """Per population that a requirement compares with: the FROM form of it at the chosen levels."""
+        items = [
+            {
+                "label": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)")),
+                "table": lookup.table,
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup, level in zip(self.sets.lookups, self.node, strict=True)
+        ]
+        unit = self.spec.unit is not None
+        return {
+            name: render("population/labelled", people=people, items=items, unit=unit)
+            for name, people in self.sets.populations.items()
+        }
+
 
 @dataclass(frozen=True)
 class Written:
@@ -165,7 +182,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
             # All rows: the masked ones share a class with those that are released at the top.
             examined = examine(
                 workspace, first, staged_columns, choice.quasi_identifiers, choice.models,
-                choice.references, None if spec.unit is None else unit,
+                choice.references, None if spec.unit is None else unit, populations=choice.populations,
             )  # fmt: skip
             keep_masked = examined.passed
             if not keep_masked:
@@ -269,13 +286,14 @@ def _verify(
             )
     if persons_in is None:
         examination = examine(
-            workspace, target, columns, choice.quasi_identifiers, choice.models, choice.references, None
-        )
+            workspace, target, columns, choice.quasi_identifiers, choice.models, choice.references, None,
+            populations=choice.populations,
+        )  # fmt: skip
     else:
         staged, unit, mark = persons_in
         examination = examine(
             workspace, staged, workspace.columns(staged), choice.quasi_identifiers, choice.models,
-            choice.references, unit, mark=mark,
+            choice.references, unit, mark=mark, populations=choice.populations,
         )  # fmt: skip
     if not examination.passed or examination.rows != expected:
         failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)

@@ -111,6 +111,7 @@ def examine(
     references: Mapping[str, Sql],
     unit: str | None,
     mark: tuple[str, int] | None = None,
+    populations: Mapping[str, Sql] | None = None,
 ) -> Examination:
     """Group a table by its quasi-identifiers and measure every requirement. One statement, no DDL.
 
@@ -123,6 +124,7 @@ def examine(
         references: per sensitive attribute that t-closeness looks at: the reference distribution.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
+        populations: per population that a model compares with: a FROM form of its rows by the table's classes.
     """
     keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
     key_names = [f"q{index}" for index, _ in enumerate(keys)]
@@ -147,7 +149,8 @@ def examine(
                 **shared,
             )
             for name in attributes
-        },
+        }
+        | dict(populations or {}),
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in key_names],
     )

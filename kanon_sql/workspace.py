@@ -52,14 +52,21 @@ class Workspace:
         engine: where statements run.
         compiler: turns templates into the engine's SQL.
         report: called at the start of each stage.
+        inline: create nothing, whatever the connection's scratch mode.
     """
 
     engine: Engine
     compiler: Compiler
     report: Reporter = _silent
+    inline: bool = False
     _tables: list[Relation] = field(default_factory=list)
     _inline: dict[str, Statement] = field(default_factory=dict)
     _recording: bool = False
+
+    @property
+    def mode(self) -> str:
+        """Where scratch tables live."""
+        return "inline" if self.inline else self.engine.scratch.mode
 
     @property
     def run_id(self) -> str:
@@ -95,10 +102,10 @@ class Workspace:
         """Run a statement for its effect; one that makes a scratch table, as the scratch mode says."""
         creates = statement.creates
         if creates is not None and creates.temporary:
-            if self.engine.scratch.mode == "inline":
+            if self.mode == "inline":
                 self._inline[creates.table] = statement
                 return
-            if self.engine.scratch.mode == "schema":
+            if self.mode == "schema":
                 self._record(creates.table)
         self.engine.execute(self._complete(statement))
 
@@ -123,12 +130,12 @@ class Workspace:
     def load(self, target: Relation, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
         """Create a scratch table from rows of text: ``hierarchy/domain`` and what is in it."""
         dialect, quoted = self.compiler.dialect, self.quoted(target)
-        if self.engine.scratch.mode == "inline" or not dialect.inserts:
+        if self.mode == "inline" or not dialect.inserts:
             creates = Creation(quoted, "\n" + dialect.rows(columns, rows), True)
             text = self.compiler.created(creates)
             self.run(Statement("hierarchy/load", text, creates=creates, loads=len(rows)))
             return
-        if self.engine.scratch.mode == "schema":
+        if self.mode == "schema":
             self._record(quoted)
         longest = None
         if dialect.sized_text:
@@ -208,16 +215,19 @@ _SCRATCH_NAME = re.compile(r"""["`\[]?kanon_[0-9a-z]+_\w+["`\]]?""")
 
 
 @contextmanager
-def open_workspace(engine: Engine, source: str, report: Reporter | None = None) -> Iterator[Workspace]:
+def open_workspace(
+    engine: Engine, source: str, report: Reporter | None = None, *, inline: bool = False
+) -> Iterator[Workspace]:
     """A workspace whose scratch tables vanish at the end of the block.
 
     Args:
         engine: where statements run.
         source: the FROM form of the source relation.
         report: called at the start of each stage.
+        inline: create nothing: every statement carries the queries that it needs.
     """
     compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema")
-    workspace = Workspace(engine, compiler, report or _silent)
+    workspace = Workspace(engine, compiler, report or _silent, inline)
     try:
         yield workspace
     finally:

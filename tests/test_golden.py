@@ -96,6 +96,15 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
         "suppression": {"limit": 0.3, "style": "mask"},
     },
+    "k-map and delta-presence of persons": {
+        "quasi_identifiers": {"sex": None},
+        "unit": "person",
+        "privacy": [
+            {"k_map": {"population": "clinic.census", "k": 3}},
+            {"delta_presence": {"population": "clinic.census", "delta_max": 0.5}},
+        ],
+        "suppression": {"limit": 0.3},
+    },
 }
 COLUMNS = [
     Column("person", "INTEGER", "integer"), Column("age", "DECIMAL(5, 1)", "decimal"),
@@ -154,6 +163,11 @@ def statements(dialect: str) -> list[Statement]:
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True)
+    of_population = [
+        {"k_map": {"population": "clinic.census", "k": 3}},
+        {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
+    ]
+    kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     write_spec(engine, "clinic.visits")
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())

@@ -27,7 +27,7 @@ LAYERS = [
     ["workspace"],
     ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
-    ["frequency"],
+    ["frequency", "population"],
     ["classes", "verify", "rollup", "matrix"],
     ["nodes", "risks"],
     ["evaluate", "release"],

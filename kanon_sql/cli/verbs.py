@@ -335,8 +335,8 @@ def check(
     epilog=_examples(
         "kanon-sql risk spec.yml -d clinic.duckdb",
         "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
-        "kanon-sql risk spec.yml -d clinic.duckdb --population census --threshold 0.2",
-        "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01 --columns age --columns zip",
+        "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
+        "kanon-sql risk spec.yml -d clinic.duckdb --columns age --columns zip",
     )
 )
 def risk(

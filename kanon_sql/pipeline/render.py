@@ -11,6 +11,7 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.frequency import build_frequency_sets, source_columns
 from kanon_sql.pipeline.search import source_of
+from kanon_sql.population import populations_of
 from kanon_sql.privacy import model_of
 from kanon_sql.publish import publish
 from kanon_sql.quality import METRICS
@@ -80,7 +81,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         columns = source_columns(workspace, spec, "")
         models = [model_of(requirement) for requirement in spec.privacy]
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-        sets = build_frequency_sets(workspace, spec, columns, attributes)
+        populations = populations_of(workspace, spec, models, columns)
+        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         levels = _levels(spec, evaluator, node or {})
         evaluator.ask(Batch((levels,), metrics=True))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from kanon_sql.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.privacy.delta_presence import DeltaPresenceModel
 from kanon_sql.privacy.k_anonymity import KAnonymityModel
+from kanon_sql.privacy.k_map import KMapModel
 from kanon_sql.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from kanon_sql.privacy.population import PopulationModel
 from kanon_sql.privacy.t_closeness import TCloseness
-from kanon_sql.spec import KAnonymity, LDiversity, Requirement
+from kanon_sql.spec import DeltaPresence, KAnonymity, KMap, LDiversity, Requirement
 
 __all__ = [
+    "DeltaPresenceModel",
     "DistinctLDiversity",
     "EntropyLDiversity",
     "KAnonymityModel",
+    "KMapModel",
     "Monotonicity",
+    "PopulationModel",
     "PrivacyModel",
     "RecursiveCLDiversity",
     "TCloseness",
@@ -31,4 +37,8 @@ def model_of(requirement: Requirement) -> PrivacyModel:
         if requirement.kind == "entropy":
             return EntropyLDiversity(sensitive=requirement.attribute, l=float(requirement.l))
         return DistinctLDiversity(sensitive=requirement.attribute, l=int(requirement.l))
+    if isinstance(requirement, KMap):
+        return KMapModel(requirement.population, k=requirement.k)
+    if isinstance(requirement, DeltaPresence):
+        return DeltaPresenceModel(requirement.population, requirement.delta_min, requirement.delta_max)
     return TCloseness(sensitive=requirement.attribute, t=requirement.t, reference=requirement.reference)

@@ -54,7 +54,7 @@ METRICS = {
 LISTED = 60
 """A lattice of so many nodes is listed node by node."""
 
-_ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}"}
+_ACHIEVED = {"k": "k = {}", "l": "l = {}", "t": "t = {}", "c_above": "c > {}", "delta_max": "delta_max = {}"}
 
 
 def print_text(content: RenderableType) -> None:

@@ -16,16 +16,18 @@ from kanon_sql.spec.hierarchy import (
 )
 from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.requirements import KAnonymity, LDiversity, Requirement, TCloseness
+from kanon_sql.spec.requirements import DeltaPresence, KAnonymity, KMap, LDiversity, Requirement, TCloseness
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [
     "DATE_UNITS",
     "DatesHierarchy",
+    "DeltaPresence",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "PrefixHierarchy",
     "QuasiIdentifier",

@@ -544,7 +544,7 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
     if not isinstance(written, list | tuple):
         return
     sensitive = [name for name, _ in _listed(given, "sensitive")]
-    seen: dict[tuple[str, str | None, str | None], int] = {}
+    seen: dict[tuple[object, ...], int] = {}
     for position, item in enumerate(written):
         try:
             requirement = parse_requirement(item)
@@ -555,7 +555,12 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
         if attribute is not None and attribute not in sensitive:
             hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
             yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
-        key = (requirement.name, attribute, getattr(requirement, "kind", None))
+        key = (
+            requirement.name,
+            attribute,
+            getattr(requirement, "kind", None),
+            getattr(requirement, "population", None),
+        )
         if key in seen:
             yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
         seen.setdefault(key, position)

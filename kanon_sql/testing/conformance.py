@@ -645,6 +645,32 @@ class Conformance:
         assert without_comments(ours) == without_comments(write_spec(reference.engine, "visits"))
 
     @pytest.mark.parametrize("unit", [None, "person"])
+    def test_a_population_protects_alike(
+        self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
+    ) -> None:
+        """k-map and delta-presence while searching, in the release, and in check, where labels find their people."""
+        census = [row[2:6] for row in [*visits(), *visits(9), *visits(10)]]
+        columns = {name: kind for name, kind in VISITS.items() if name in ("age", "zip", "born", "sex")}
+        with_visits.table("census", columns, census)
+        reference.table("census", columns, census)
+        asked = [
+            {"k_map": {"population": "census", "k": 4}},
+            {"delta_presence": {"population": "census", "delta_max": 0.6}},
+        ]
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": asked})
+        reference.connection.execute("DROP TABLE IF EXISTS visits_release")
+        theirs = kanon_sql.anonymize(reference.engine, spec)
+        assert theirs.passed
+        same(kanon_sql.anonymize(engine, spec), theirs)
+        assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        for table in ("visits_release", "visits"):
+            same(
+                kanon_sql.check(engine, spec, table, count_rows=True),
+                kanon_sql.check(reference.engine, spec, table, count_rows=True),
+            )
+        with_visits.drop("census")
+
+    @pytest.mark.parametrize("unit", [None, "person"])
     def test_the_same_risk_as_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
     ) -> None:
