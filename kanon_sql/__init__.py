@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
+    from kanon_sql.pipeline.risk import risk
     from kanon_sql.spec import Spec
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "estimate",
     "plan",
     "render",
+    "risk",
 ]
 
 _HOME = {
@@ -52,6 +54,7 @@ _HOME = {
     "estimate": "kanon_sql.pipeline.estimate",
     "plan": "kanon_sql.pipeline.plan",
     "render": "kanon_sql.pipeline.render",
+    "risk": "kanon_sql.pipeline.risk",
 }
 
 

@@ -23,7 +23,8 @@ class Frames:
 
     Attributes:
         base: FROM form over the quasi-identifiers: ``row_count`` (and ``person_count`` or ``unit``).
-        values: per sensitive attribute, a FROM form with ``value_code``, ``reference_share`` and its facts too.
+        values: per sensitive attribute, a FROM form with ``value_code``, ``reference_share`` and its facts too; per
+            population, one that holds its rows, and every class with none as well.
         facts: per sensitive attribute, the names of these facts.
         references: per sensitive attribute with a model that needs it, a FROM form of the reference's own facts.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
@@ -59,7 +60,7 @@ class Frames:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    return "class_size" if model.attribute is None else f"m{index}"
+    return "class_size" if model.frame is None else f"m{index}"
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
@@ -87,10 +88,10 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "with_keys": with_keys or joined,
     }
     groups, values_frames = [], []
-    for attribute, relation in frames.values.items():
-        facts = frames.facts.get(attribute, ())
+    for frame, relation in frames.values.items():
+        facts = frames.facts.get(frame, ())
         for spans in (False, True):
-            over = [(name, model) for name, model in named if model.attribute == attribute and model.spans is spans]
+            over = [(name, model) for name, model in named if model.frame == frame and model.spans is spans]
             if not over:
                 continue
             own = [_columns(name, model) for name, model in over]
@@ -99,7 +100,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 render(
                     "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                     frequency=relation,
-                    reference=frames.references.get(attribute),
+                    reference=frames.references.get(frame),
                     models=own,
                     facts=facts,
                     group_levels=[int(name[len("group_share") :]) for name in facts if name.startswith("group_share")],
@@ -113,7 +114,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
 
 
 def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
-    """What the templates need of a model with a sensitive attribute."""
+    """What the templates need of a model with a frame of its own."""
     has_second = model.second is not None and not model.second_is_size
     return {
         "name": name,
@@ -139,7 +140,7 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     """The classes with a column ``satisfied``, 1 or 0."""
     measures = []
     for index, model in enumerate(models):
-        if model.attribute is not None:
+        if model.frame is not None:
             name = measure_name(index, model)
             seconds = {second_name(name, model)} - {None, "class_size"}
             measures += [name, *(second for second in seconds if second is not None)]
@@ -160,7 +161,7 @@ def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | Non
         columns.append(
             {
                 "extreme": Sql(model.worst),
-                "measure": identifier(name),
+                "measure": model.reached(name),
                 "condition": model.condition(name),
                 "second": None if second is None else Sql(f"{model.second}({identifier(second)})"),
             }

@@ -7,7 +7,7 @@ values_j  vectors x values of sensitive attribute j
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from math import log
@@ -38,6 +38,7 @@ __all__ = [
     "exact_value",
     "raw_columns",
     "source_columns",
+    "united",
 ]
 
 Counting = Literal["rows", "persons", "unit"]
@@ -56,6 +57,8 @@ class FrequencySets:
         values: per sensitive attribute with a privacy model: its frequency set.
         references: per such attribute: its values with their share of the source.
         facts: per such attribute: what else is known of its values.
+        populations: per population that a privacy model compares with: its vectors of values, and those of the
+            source with no row; its frequency set is among ``values``.
         counting: what a class counts.
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
@@ -68,6 +71,7 @@ class FrequencySets:
     values: dict[str, Relation]
     references: dict[str, Relation]
     facts: dict[str, Facts]
+    populations: dict[str, Relation]
     counting: Counting
     rows: int
     null_rows: int
@@ -131,7 +135,11 @@ def raw_columns(spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]
 
 
 def build_frequency_sets(
-    workspace: Workspace, spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]
+    workspace: Workspace,
+    spec: Spec,
+    columns: dict[str, Column],
+    sensitive: Sequence[str],
+    populations: Mapping[str, Relation] | None = None,
 ) -> FrequencySets:
     """Scan the source once and build every frequency set.
 
@@ -140,6 +148,7 @@ def build_frequency_sets(
         spec: the quasi-identifiers, the unit, the treatment of NULL.
         columns: the source's columns by name.
         sensitive: the sensitive attributes that a privacy model looks at.
+        populations: the raw frequency tables of the populations that one compares with.
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the data.
@@ -164,24 +173,27 @@ def build_frequency_sets(
     unit = None if spec.unit is None else "unit"
     rows, null_rows, persons, most_vectors = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
     workspace.report("building the hierarchies' lookup tables", None)
-    lookups = build_lookups(workspace, spec, columns, raw)
+    populations = populations or {}
+    occurring = raw if not populations else united(workspace, "known", raw, populations.values(), quasi, of_source=True)
+    lookups = build_lookups(workspace, spec, columns, occurring)
     packing = Packing([lookup.radix for lookup in lookups])
     workspace.report("encoding the frequency sets", None)
     counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
     skip_nulls = spec.nulls == "suppress"
 
-    def encode(what: str, sensitive_table: dict[str, object] | None) -> Relation:
+    def encode(what: str, sensitive_table: dict[str, object] | None, people: Relation | None = None) -> Relation:
         target = workspace.table(what)
         extra = [] if sensitive_table is None else [str(sensitive_table["column"])]
         workspace.execute(
             "frequency/encode",
             target=target,
-            raw=raw,
+            raw=raw if people is None else people,
             lookups=lookups,
             strides=[place.stride for place in packing.places],
             columns=quasi + extra,
             sensitive=sensitive_table,
-            counting=counting,
+            counting=counting if people is None else "rows",
+            of_population=None if people is None else counting,
             unit=unit,
             skip_nulls=skip_nulls,
         )
@@ -202,6 +214,11 @@ def build_frequency_sets(
         known.refuse_absent(known.absent(workspace, reference, "found", Sql("value")))
         references[name], facts[name] = reference, known
         values[name] = encode(f"values{index}", {"table": reference, "column": f"v{index}", "facts": known.all})
+    peoples = {}
+    for index, (name, table) in enumerate(populations.items()):
+        people = united(workspace, f"people{index}", raw, [table], quasi, of_source=False)
+        peoples[name] = people
+        values[name] = encode(f"present{index}", None, people)
     base = encode("frequency", None)
     workspace.drop(raw)
     return FrequencySets(
@@ -211,11 +228,24 @@ def build_frequency_sets(
         values=values,
         references=references,
         facts=facts,
+        populations=peoples,
         counting=counting,
         rows=int(rows or 0),
         null_rows=int(null_rows or 0) if skip_nulls else 0,
         persons=None if unit is None else int(persons or 0),
     )
+
+
+def united(
+    workspace: Workspace, what: str, raw: Relation, populations: Iterable[Relation], names: Sequence[str], *,
+    of_source: bool,
+) -> Relation:  # fmt: skip
+    """The vectors of the source and of populations, with the rows that one side has of them and none for the other."""
+    target = workspace.table(what)
+    workspace.execute(
+        "population/united", target=target, raw=raw, populations=list(populations), columns=names, of_source=of_source
+    )
+    return target
 
 
 def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:

@@ -160,7 +160,7 @@ class NodeStatements:
             keys=keys,
             carried=[slot(f"carried_{position}") for position in range(carried)],
             facts={name: facts.all for name, facts in self._sets.facts.items()},
-            references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.values)},
+            references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
         return {"flagged": flagged_classes(frames, self._models), **self._aggregates(frames, metric, grouped)}
 
@@ -241,7 +241,7 @@ class NodeStatements:
         Args:
             source: the specialization's.
             node: it.
-            values: the sensitive attribute whose values it counts; None for the classes alone.
+            values: the sensitive attribute whose values it counts, or the population; None for the classes alone.
         """
         target = self._workspace.table(f"rollup{next(self._rollups)}")
         compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
@@ -253,7 +253,7 @@ class NodeStatements:
         ]
         groups = self.keys(node, "below")
         groups += [quote("value_code")] if values is not None else []
-        facts = [] if values is None else [quote(fact) for fact in self._sets.facts[values].all]
+        facts = [quote(fact) for fact in self._sets.facts[values].all] if values in self._sets.facts else []
         groups += [quote("unit")] if self._sets.counting == "unit" else []
         shape = compiler.shape(
             "evaluate/rollup",

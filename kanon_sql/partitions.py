@@ -37,12 +37,18 @@ _MOVES_SIZES = ("cut_low", "cut_high", "size_below", "size_above")
 
 
 def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
-    """Refuse requirements that a partition may satisfy although a coarser one does not.
+    """Refuse requirements that a partition may satisfy although a coarser one does not, or its labels do not.
 
     Raises:
         UnsupportedError: names the requirement and says why.
     """
     for model in models:
+        if model.population is not None:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: its intervals end at values that released rows hold, so "
+                "that whom of a population they stand for is known only afterwards; use another algorithm, such as "
+                "optimal"
+            )
         if not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.limit != 0):
             way = "with persons as the unit" if spec.unit is not None else "while rows may be suppressed"
             raise UnsupportedError(

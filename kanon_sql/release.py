@@ -86,8 +86,26 @@ class Choice:
             facts=self.sets.facts,
             unit=unit,
             mark=mark,
+            populations=self.populations,
         )
         return examine(workspace, subject, self.models)
+
+    @property
+    def populations(self) -> dict[str, Sql]:
+        """Per population that a requirement compares with: the FROM form of it at the chosen levels."""
+        items = [
+            {
+                "label": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)")),
+                "table": lookup.table,
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup, level in zip(self.sets.lookups, self.node, strict=True)
+        ]
+        unit = self.spec.unit is not None
+        return {
+            name: render("population/labelled", people=people, items=items, unit=unit)
+            for name, people in self.sets.populations.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_clas
 from kanon_sql.engines.base import Column, Row
 from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
-from kanon_sql.privacy import PrivacyModel
+from kanon_sql.privacy import PopulationModel, PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
@@ -210,6 +210,7 @@ class Subject:
         facts: per sensitive attribute: what else the models ask of its values.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
+        populations: per population that a model compares with: a FROM form of its rows by the table's classes.
     """
 
     table: Relation
@@ -219,6 +220,7 @@ class Subject:
     facts: Mapping[str, Facts]
     unit: str | None = None
     mark: tuple[str, int] | None = None
+    populations: Mapping[str, Sql] = field(default_factory=dict)
 
 
 def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Examination:
@@ -307,6 +309,7 @@ def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
             facts=[*of_reference.items(), *facts.marks(value).items()],
             **shared,
         )
+    values |= {model.frame: subject.populations[model.frame] for model in models if isinstance(model, PopulationModel)}
     return Frames(
         base=render("check/rows", value=None, reference=None, **shared),
         values=values,

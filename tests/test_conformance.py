@@ -27,6 +27,8 @@ CORE = {
     "test_a_timeout_cancels_the_statement[{}]",
     "test_a_search_whose_statement_is_cancelled_measures_its_best[interrupt-{}]",
     "test_an_error_shows_no_value[{}]",
+    "test_the_same_risk_as_duckdb[person-{}]",
+    "test_a_population_protects_alike[person-{}]",
 }
 
 

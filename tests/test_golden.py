@@ -120,6 +120,15 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
         "suppression": {"limit": 0.3, "style": "mask"},
     },
+    "k-map and delta-presence of persons": {
+        "quasi_identifiers": {"sex": None},
+        "unit": "person",
+        "privacy": [
+            {"k_map": {"population": "clinic.census", "k": 3}},
+            {"delta_presence": {"population": "clinic.census", "delta_max": 0.5}},
+        ],
+        "suppression": {"limit": 0.3},
+    },
 }
 COLUMNS = [
     Column("person", "INTEGER", "integer"), Column("age", "DECIMAL(5, 1)", "decimal"),
@@ -198,7 +207,14 @@ def statements(dialect: str) -> list[Statement]:
         engine, audited, external="clinic.people", on=["sex", "weight"], earlier=["clinic.before"], reveal=3,
         hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
     )  # fmt: skip
+    of_population = [
+        {"k_map": {"population": "clinic.census", "k": 3}},
+        {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
+    ]
+    kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     write_spec(engine, "clinic.visits")
+    kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
+    kanon_sql.risk(engine, spec_of())
     doctor(engine)
     clean(engine, drop=True)
     if dialect in ADAPTERS:

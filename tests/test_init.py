@@ -356,3 +356,57 @@ def test_it_says_what_it_does(clinic: Engine) -> None:
     said: list[str] = []
     write_spec(clinic, "visits", report=lambda stage, nodes: said.append(stage))
     assert len(said) == 2
+
+
+# --- HIPAA Safe Harbor ----------------------------------------------------------------------
+
+KINDS = {
+    "name": "A", "zip": "B", "home address": "B", "birth_date": "C", "admission_date": "C", "age": "C",
+    "phone": "D", "fax": "E", "email": "F", "ssn": "G", "mrn": "H", "beneficiary_id": "I", "account_no": "J",
+    "driver_license": "K", "licensePlate": "K", "vin": "L", "device_serial": "M", "url": "N", "ip_address": "O",
+    "fingerprint": "P", "photo": "Q", "uuid": "R",
+}  # fmt: skip
+"""45 CFR 164.514(b)(2)(i): the paragraph of each."""
+
+
+@pytest.mark.parametrize(("name", "letter"), KINDS.items())
+def test_the_kinds_of_identifiers_by_name(name: str, letter: str) -> None:
+    kind = profile(name).hipaa
+    assert kind is not None
+    assert kind.letter == letter
+
+
+@pytest.mark.parametrize("name", ["diagnosis", "page", "state", "country", "sex", "charge", "visits"])
+def test_what_is_no_kind(name: str) -> None:
+    assert profile(name).hipaa is None
+
+
+@pytest.mark.parametrize(
+    ("value", "what"),
+    [
+        ("'p' || (i % 9) || '@example.org'", "(F)"),
+        ("'https://example.org/' || (i % 9)", "(N)"),
+        ("'10.0.' || (i % 9) || '.1'", "(O)"),
+        ("'123-4' || (i % 9) || '-6789'", "(G)"),
+        ("'212-555-010' || (i % 9)", "(D)"),
+    ],
+)
+def test_the_kinds_of_identifiers_by_form(connection: duckdb.DuckDBPyConnection, value: str, what: str) -> None:
+    text, spec = written(connection, f"CREATE TABLE t AS SELECT {value} AS x, i % 5 AS age FROM range(50) AS n(i)")
+    assert spec.identifiers == ("x",)
+    assert "its values have the form of" in text
+    assert f"HIPAA Safe Harbor {what}" in text
+
+
+@pytest.mark.parametrize("value", ["'a.b.c.d'", "'1-2'", "'2000-12-31'", "'@@'", "'1.2.3.4.5'", "'12345678901'"])
+def test_other_forms(connection: duckdb.DuckDBPyConnection, value: str) -> None:
+    text, _ = written(connection, f"CREATE TABLE t AS SELECT {value} AS x, i % 5 AS age FROM range(50) AS n(i)")
+    assert "have the form of" not in text
+
+
+def test_the_rules_that_leave_something(clinic: Engine) -> None:
+    text = write_spec(clinic, "visits")
+    assert "20,000 people" in text
+    assert "over 89" in text
+    assert "only the year" in text
+    assert re.search(r"# .*distinction 0\.\d+", text)

@@ -22,9 +22,11 @@ import kanon_sql.spec as spec_package
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import (
     DatesHierarchy,
+    DeltaPresence,
     FileHierarchy,
     IntervalsHierarchy,
     KAnonymity,
+    KMap,
     LDiversity,
     PrefixHierarchy,
     QuasiIdentifier,
@@ -116,6 +118,8 @@ def test_the_example_loads_completely() -> None:
         KAnonymity(k=5),
         LDiversity(attribute="diagnosis", l=3, kind="distinct"),
         TCloseness(attribute="diagnosis", t=0.3),
+        KMap(population=("census",), k=5),
+        DeltaPresence(population=("census",), delta_max=0.5),
     )
     assert spec.suppression == Suppression(limit=0.05, style="drop")
     assert (spec.search.algorithm, spec.search.metric) == ("samarati", "loss")

@@ -474,6 +474,98 @@ def audit(
         _exit(result.passed)
 
 
+@app.command(
+    epilog=examples(
+        "kanon-sql risk spec.yml -d clinic.duckdb",
+        "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
+        "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
+        "kanon-sql risk spec.yml -d clinic.duckdb --columns age --columns zip",
+    )
+)
+def risk(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="The table to look at; the spec's source if not given."
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="TABLE",
+            show_default=False,
+            help="A table of everybody among whom the persons are sought, with the same columns in the same form.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records with a risk above it.")
+    ] = 0.05,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--sampling-fraction",
+            metavar="SHARE",
+            show_default=False,
+            help="The table's share of the population: estimate how many are unique in the population.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="NAME",
+            show_default=False,
+            help="A column that others may know, once each; the quasi-identifiers if not given.",
+        ),
+    ] = None,
+    combinations: Annotated[
+        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to so many columns.")
+    ] = 3,
+    rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Measure how easily persons can be found again in a table.
+
+    Shows what a prosecutor, a journalist and a marketer may hope for, how many records are
+    unique in the table and (estimated) in the population, and which columns tell records
+    apart, alone and together. Measures the table as it stands: the source, a release or any
+    other. Opens the database read-only and creates nothing. It measures and does not judge:
+    the exit code is 0 whatever the risk.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.risk import risk as run_risk
+        from kanon_sql.report.risk import risk_text
+
+        spec = _load(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        result = run_risk(
+            engine,
+            spec,
+            table,
+            population=population,
+            threshold=threshold,
+            sampling_fraction=sampling_fraction,
+            columns=columns or (),
+            largest_combination=combinations,
+            count_rows=rows,
+            timeout=timeout,
+            report=run.report,
+        )
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(result.to_dict())
+        else:
+            _print(risk_text(result))
+
+
 # --- Besides ---------------------------------------------------------------------------------
 
 
@@ -621,11 +713,13 @@ def doctor(
         "kanon-sql schema",
         "kanon-sql schema --result",
         "kanon-sql schema --audit",
+        "kanon-sql schema --risk",
     )
 )
 def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
     of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
+    of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -633,12 +727,12 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result and of_audit:
-            raise SpecError("--result and --audit exclude each other")
-        if result or of_audit:
-            from kanon_sql.report.json import audit_schema, result_schema
+        if result + of_audit + of_risk > 1:
+            raise SpecError("--result, --audit and --risk exclude each other")
+        if result or of_audit or of_risk:
+            from kanon_sql.report.json import audit_schema, result_schema, risk_schema
 
-            _print_json(audit_schema() if of_audit else result_schema())
+            _print_json(audit_schema() if of_audit else risk_schema() if of_risk else result_schema())
         else:
             from kanon_sql.spec import Spec
 

@@ -33,10 +33,9 @@ from kanon_sql.engines.base import Deadline, Engine, Scratch
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Cost, redacted_log
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.publish import is_same_table
+from kanon_sql.pipeline.tables import open_table, unknown_columns
 from kanon_sql.spec import QuasiIdentifier, Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
-from kanon_sql.sql.text import Relation
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["AuditResult", "audit"]
@@ -265,21 +264,11 @@ class _Run:
         self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
 
     def _target(self, parts: tuple[str, ...]) -> Target:
-        relation = Relation(parts)
-        form = self.engine.relation(table=parts, query=None, file=None)
-        columns = {column.name: column for column in self.engine.columns(form)}
-        source = self.spec.source.table
-        if source is not None and is_same_table(self.engine, source, parts):
-            relation = source_relation()  # so that a scan of the source is counted
-        return Target(relation, columns, ".".join(parts), parts)
+        opened = open_table(self.engine, self.spec, parts)
+        return Target(opened.relation, opened.columns, opened.shown, parts)
 
     def _need(self, table: Target, names: Sequence[str]) -> None:
-        problems = []
-        for name in names:
-            if name not in table.columns:
-                close = get_close_matches(name, table.columns, n=1)
-                hint = f"; did you mean {close[0]!r}?" if close else ""
-                problems.append(Problem(f"{table.shown}: there is no column {name!r}, which the audit needs{hint}"))
+        problems = unknown_columns(table.shown, table.columns, names, "which the audit needs")
         if problems:
             raise SpecError(problems)
 

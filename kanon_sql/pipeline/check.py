@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 
 from kanon_sql.engines.base import Column, Deadline, Engine
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_value
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.privacy import PrivacyModel, models_of
-from kanon_sql.publish import is_same_table
+from kanon_sql.pipeline.tables import Table, open_table, unknown_columns
+from kanon_sql.population import Matched, match_populations
+from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
@@ -66,16 +66,15 @@ def check(
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
         with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
-            relation = engine.relation(table=parts, query=None, file=None)
-            columns = {column.name: column for column in engine.columns(relation)}
-            _need_columns(spec, models, unit, columns, shown)
+            opened = open_table(engine, spec, parts)
+            columns, target, is_source = opened.columns, opened.relation, opened.is_source
+            _need_columns(spec, models, unit, opened)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
-            is_source = spec.source.table is not None and is_same_table(engine, spec.source.table, parts)
             needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
-            target = source_relation() if is_source else Relation(parts)  # so that a scan of the source is counted
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
             facts, references = _facts(workspace, spec, models, target, columns, unit)
             models = measured_models(models, facts)
+            matched = _matched(workspace, spec, models, target, columns)
             subject = Subject(
                 table=target,
                 columns=columns,
@@ -83,8 +82,9 @@ def check(
                 references=references,
                 facts=facts,
                 unit=unit,
+                populations={name: item.frame for name, item in matched.items()},
             )
-            examination = examine(workspace, subject, models)
+            examination = _with_absent(examine(workspace, subject, models), matched)
             revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
         notes = []
         if count_rows and spec.unit is not None:
@@ -122,20 +122,13 @@ def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
     return list(dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at]))
 
 
-def _need_columns(
-    spec: Spec, models: list[PrivacyModel], unit: str | None, columns: Mapping[str, Column], shown: str
-) -> None:
-    problems = []
-    for name in _grouped(spec, models):
-        if name not in columns:
-            close = get_close_matches(name, columns, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            problems.append(Problem(f"{shown}: there is no column {name!r}, which the spec needs{hint}"))
-    if unit is not None and unit not in columns:
+def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, table: Table) -> None:
+    problems = unknown_columns(table.shown, table.columns, _grouped(spec, models), "which the spec needs")
+    if unit is not None and unit not in table.columns:
         problems.append(
             Problem(
-                f"{shown}: there is no column {unit!r}, so persons cannot be counted; check the source instead, or "
-                "count rows with --rows (they only bound persons from above)"
+                f"{table.shown}: there is no column {unit!r}, so persons cannot be counted; check the source instead, "
+                "or count rows with --rows (they only bound persons from above)"
             )
         )
     if problems:
@@ -188,6 +181,38 @@ def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str,
     found = {name: originals[name] for name in needed}
     refuse_mixed_forms(workspace, source_relation(), found)
     return found
+
+
+def _matched(
+    workspace: Workspace, spec: Spec, models: list[PrivacyModel], target: Relation, columns: Mapping[str, Column]
+) -> dict[str, Matched]:
+    """Per population that a model compares with: whom of it the table's classes stand for."""
+    named = {model.frame: model.population for model in models if isinstance(model, PopulationModel)}
+    if not named:
+        return {}
+    source = workspace.engine.columns(source_of(workspace.engine, spec))
+    originals = {column.name: column for column in source}
+    workspace.report("matching the population", None)
+    found = match_populations(workspace, spec, target, columns, originals, named)
+    for model in models:
+        if isinstance(model, DeltaPresenceModel) and found[model.frame].shared:
+            raise UnsupportedError(
+                f"{model.label}: several classes stand for one person of {model.shown} (masked rows, or labels of "
+                "different levels side by side), and then the probability of presence is not one class's ratio; "
+                "drop suppressed rows instead of masking them, or ask for k_map"
+            )
+    return found
+
+
+def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Examination:
+    """With delta_min, persons whom no row stands for violate: they are surely absent, and in no class."""
+    achieved = [
+        replace(item, violating_classes=item.violating_classes + matched[item.model.frame].missed)
+        if isinstance(item.model, DeltaPresenceModel) and item.model.delta_min > 0
+        else item
+        for item in examination.achieved
+    ]
+    return replace(examination, achieved=achieved)
 
 
 def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import exact_value
+from kanon_sql.pipeline.hipaa import FORMS
 from kanon_sql.pipeline.suggest import (
     ColumnProfile,
     Role,
@@ -28,6 +29,9 @@ from kanon_sql.workspace import Reporter, Workspace, open_workspace
 __all__ = ["profile_columns", "write_spec"]
 
 _ALIAS = "kanon_source"
+
+NEARLY_ALL = 0.9
+"""Share of a column's values that have a form from which it is taken for one of that form."""
 
 
 def write_spec(engine: Engine, table: str, *, report: Reporter | None = None) -> str:
@@ -92,7 +96,12 @@ def profile_columns(workspace: Workspace, columns: Sequence[Column]) -> tuple[in
     if not columns:
         return 0, []
     items = [
-        {"value": exact_value(column, _ALIAS), "text": _as_text(column), "number": _as_number(column)}
+        {
+            "value": exact_value(column, _ALIAS),
+            "text": _as_text(column),
+            "number": _as_number(column),
+            "is_text": column.kind == "text",
+        }
         for column in columns
     ]
     values = iter(
@@ -105,6 +114,7 @@ def profile_columns(workspace: Workspace, columns: Sequence[Column]) -> tuple[in
     for column, item in zip(columns, items, strict=True):
         filled, distinct = int(next(values)), int(next(values))
         shortest, longest, digits = [next(values) for _ in range(3)] if item["text"] is not None else [None, None, 0]
+        forms = {form: int(next(values) or 0) for form in FORMS} if item["is_text"] else {}
         thirds = next(values) if item["number"] is not None else None
         profiles.append(
             ColumnProfile(
@@ -115,6 +125,7 @@ def profile_columns(workspace: Workspace, columns: Sequence[Column]) -> tuple[in
                 shortest=None if shortest is None else int(shortest),
                 longest=None if longest is None else int(longest),
                 digits=int(digits or 0),
+                form=next((form for form, count in forms.items() if count >= NEARLY_ALL * max(1, filled)), None),
                 thirds=int(thirds) if thirds is not None and math.isfinite(thirds) else None,
             )
         )
@@ -176,7 +187,10 @@ def _lines(parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusa
     yield "# What others may know of a person, generalized level by level until the requirements hold."
     yield "quasi_identifiers:"
     for item in roles["quasi_identifier"]:
-        yield f"  # {item.reason}{_counted(item.profile)}{'; ' if item.hint else ''}{item.hint}"
+        known = f"{item.reason}{_counted(item.profile)}{_setting_apart(item.profile)}"
+        yield f"  # {known}{'; ' if item.hint else ''}{item.hint}"
+        if item.profile.hipaa is not None:
+            yield f"  # {item.profile.hipaa.hint}"
         yield f"  {_yaml(item.profile.name)}: {item.hierarchy}"
     yield ""
     yield "# Released as they are, and protected by the requirements below."
@@ -213,7 +227,8 @@ def _list_lines(key: str, items: Sequence[Suggestion], off: str) -> Iterator[str
     # With nothing after the key the list is empty, and taking a # away below leaves valid YAML.
     yield f"{key}:"
     for item in items:
-        yield f"  {off}- {_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}"
+        hipaa = "" if item.profile.hipaa is None else f"; {item.profile.hipaa.hint}"
+        yield f"  {off}- {_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{hipaa}"
 
 
 def _counted(profile: ColumnProfile) -> str:
@@ -223,6 +238,13 @@ def _counted(profile: ColumnProfile) -> str:
     missing = 1 - profile.filled / profile.rows
     nulls = "" if not missing else ", under 1% NULL" if missing < 0.01 else f", about {missing:.0%} NULL"
     return f" ({profile.distinct:,} value{'s' if profile.distinct != 1 else ''}{nulls})"
+
+
+def _setting_apart(profile: ColumnProfile) -> str:
+    """Distinction (Motwani and Xu 2007): different values per row, to two digits; of one column alone."""
+    if not profile.rows or profile.distinct < 2:
+        return ""
+    return f", distinction {profile.distinct / profile.rows:.2g}"
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")

@@ -15,6 +15,7 @@ from kanon_sql.intervals import with_codes, with_labels
 from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.search import refuse_other_classes, source_of
+from kanon_sql.population import populations_of
 from kanon_sql.privacy import models_of
 from kanon_sql.publish import publish
 from kanon_sql.quality import METRICS
@@ -92,7 +93,8 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         for requirement, model in zip(spec.privacy, models, strict=True):
             refuse_other_classes(model, requirement.name)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-        sets = build_frequency_sets(workspace, spec, columns, attributes)
+        populations = populations_of(workspace, spec, models, columns)
+        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
         models = measured_models(models, sets.facts)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         coded = None

@@ -21,6 +21,7 @@ from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
+from kanon_sql.population import populations_of
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, models_of
 from kanon_sql.quality import METRICS
 from kanon_sql.search import (
@@ -254,7 +255,8 @@ def searched(
     with open_workspace(engine, relation, report) as workspace:
         columns = source_columns(workspace, spec, relation)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-        sets = build_frequency_sets(workspace, spec, columns, attributes)
+        populations = populations_of(workspace, spec, models, columns)
+        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
         models = measured_models(models, sets.facts)
         if sets.rows == sets.null_rows:
             yield Searched(workspace, spec, columns, models, sets, None, None, None, None)

@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Literal
 
 from kanon_sql.engines.base import Column
+from kanon_sql.pipeline.hipaa import Kind, kind_of_form, kind_of_words
 
 __all__ = ["ColumnProfile", "Role", "Suggestion", "suggest", "unless_varying", "with_a_quasi_identifier"]
 
@@ -48,6 +49,7 @@ class ColumnProfile:
         shortest: length of the shortest value as text; None where it was not asked.
         longest: length of the longest.
         digits: values that hold digits alone.
+        form: the form of an identifier that nearly all of its values have; None without one.
         thirds: log10 of the range of a number in thirds, rounded down; None when it has none.
     """
 
@@ -58,6 +60,7 @@ class ColumnProfile:
     shortest: int | None = None
     longest: int | None = None
     digits: int = 0
+    form: str | None = None
     thirds: int | None = None
 
     @property
@@ -79,6 +82,11 @@ class ColumnProfile:
     def is_code(self) -> bool:
         """Whether every value is digits of one length, written as text."""
         return self.column.kind == "text" and 0 < self.filled == self.digits and self.shortest == self.longest
+
+    @property
+    def hipaa(self) -> Kind | None:
+        """The kind of identifier that the name or the form of the values suggests."""
+        return kind_of_form(self.form) if self.form is not None else kind_of_words(self.words)
 
     @property
     def words(self) -> frozenset[str]:
@@ -224,6 +232,9 @@ def _suggest(profile: ColumnProfile, unit: ColumnProfile | None) -> Suggestion:
 def _by_name(profile: ColumnProfile) -> Suggestion | None:
     words = profile.words
     place = bool(words & _PLACE)
+    if profile.form is not None:
+        what = kind_of_form(profile.form).what
+        return Suggestion(profile, "identifier", f"its values have the form of {what}", by_name=True)
     if words & _DIRECT:
         return Suggestion(profile, "identifier", "its name says that it points at a person", by_name=True)
     if words & _SENSITIVE:

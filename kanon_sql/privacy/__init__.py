@@ -9,16 +9,21 @@ from kanon_sql.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.privacy.delta_disclosure import DeltaDisclosureModel
+from kanon_sql.privacy.delta_presence import DeltaPresenceModel
 from kanon_sql.privacy.k_anonymity import KAnonymityModel
+from kanon_sql.privacy.k_map import KMapModel
 from kanon_sql.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from kanon_sql.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.privacy.population import PopulationModel
 from kanon_sql.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.spec import (
     AlphaKAnonymity,
     BetaLikeness,
     DeltaDisclosure,
+    DeltaPresence,
     KAnonymity,
+    KMap,
     LDiversity,
     PSensitive,
     Requirement,
@@ -30,15 +35,18 @@ __all__ = [
     "AlphaKAnonymityModel",
     "BasicBetaLikeness",
     "DeltaDisclosureModel",
+    "DeltaPresenceModel",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
     "HierarchicalTCloseness",
     "KAnonymityModel",
+    "KMapModel",
     "Monotonicity",
     "NpdRecursiveDiversity",
     "OrderedTCloseness",
     "PSensitiveModel",
+    "PopulationModel",
     "PrivacyModel",
     "RecursiveCLDiversity",
     "TCloseness",
@@ -73,6 +81,10 @@ def model_of(requirement: Requirement) -> PrivacyModel:
         return AlphaKAnonymityModel(requirement.attribute, requirement.alpha, requirement.k, requirement.values)
     if isinstance(requirement, PSensitive):
         return PSensitiveModel(requirement.attribute, requirement.p, requirement.k)
+    if isinstance(requirement, KMap):
+        return KMapModel(requirement.population, k=requirement.k)
+    if isinstance(requirement, DeltaPresence):
+        return DeltaPresenceModel(requirement.population, requirement.delta_min, requirement.delta_max)
     compared: dict[str, Any] = {"sensitive": requirement.attribute, "reference": requirement.reference}
     if isinstance(requirement, BetaLikeness):
         kind = BasicBetaLikeness if requirement.kind == "basic" else EnhancedBetaLikeness

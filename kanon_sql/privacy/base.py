@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Sql
+from kanon_sql.sql.text import Sql, identifier
 
 __all__ = ["TOLERANCE", "Monotonicity", "PrivacyModel"]
 
@@ -79,6 +79,16 @@ class PrivacyModel(ABC):
         return None
 
     @property
+    def frame(self) -> str | None:
+        """What is counted besides the rows of a class: the sensitive attribute, unless a second table is."""
+        return self.attribute
+
+    @property
+    def population(self) -> tuple[str, ...] | None:
+        """The second table that classes are compared with, if the model has one."""
+        return None
+
+    @property
     @abstractmethod
     def notation(self) -> str:
         """The requirement in the field's notation, such as ``5-anonymity``."""
@@ -93,7 +103,7 @@ class PrivacyModel(ABC):
     @property
     def key(self) -> str:
         """A stable key for results, unique within a spec."""
-        of = "" if self.attribute is None else f"({self.attribute})"
+        of = "" if self.frame is None else f"({self.frame})"
         if self.others:
             return f"{self.name}{of}[others known]"
         return self.name + of + ("" if self.quasi_identifiers is None else f"[{', '.join(self.quasi_identifiers)}]")
@@ -151,6 +161,10 @@ class PrivacyModel(ABC):
         if not self.has_disclosed:
             return None
         return render(f"privacy/{self.name}", part="disclosed", **self.parameters())
+
+    def reached(self, name: str) -> Sql:
+        """What the worst class is judged by; ``name`` is the measure's column, which it is for most models."""
+        return identifier(name)
 
     def condition(self, name: str) -> Sql:
         """True where the class satisfies the requirement; ``name`` is the measure's column.

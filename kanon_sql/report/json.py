@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["audit_schema", "result_schema", "to_json"]
+__all__ = ["audit_schema", "result_schema", "risk_schema", "to_json"]
 
 
 def to_json(data: Any) -> str:
@@ -26,6 +26,11 @@ def result_schema() -> dict[str, Any]:
 def audit_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``AuditResult.to_dict()``."""
     return _schema("audit.schema.json")
+
+
+def risk_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
+    return _schema("risk.schema.json")
 
 
 def _schema(file: str) -> dict[str, Any]:

@@ -25,14 +25,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "clean_text",
+    "columns",
+    "cost_line",
     "doctor_text",
     "estimate_text",
+    "facts",
     "metric",
     "number",
+    "percent",
+    "plain_notes",
     "plural",
     "print_text",
     "reached",
     "result_text",
+    "section",
     "shown",
 ]
 
@@ -60,6 +66,7 @@ _ACHIEVED = {
     "c2": "c2 = {}",
     "beta": "beta = {}",
     "delta_above": "delta > {}",
+    "delta_max": "delta_max = {}",
 }
 
 
@@ -151,7 +158,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.notes:
-        parts += section("Notes", _notes(result.notes))
+        parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
     return Group(*parts)
 
@@ -379,7 +386,8 @@ def _known(item: Explained) -> str:
     return "is worse" if item.status == "pruned" else "not looked at"
 
 
-def _notes(notes: Iterable[str]) -> RenderableType:
+def plain_notes(notes: Iterable[str]) -> RenderableType:
+    """What the user should know besides, a line or more each."""
     grid = Table.grid(padding=(0, 1))
     for note in notes:
         grid.add_row(Text("-"), Text(shown(note), overflow="fold"))

@@ -17,6 +17,7 @@ from kanon_sql.spec.hierarchy import (
 )
 from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
 from kanon_sql.spec.names import format_table_name, parse_table_name
+from kanon_sql.spec.population import DeltaPresence, KMap
 from kanon_sql.spec.requirements import KAnonymity, LDiversity, TCloseness
 from kanon_sql.spec.tree import TreeHierarchy
 
@@ -26,10 +27,12 @@ __all__ = [
     "BetaLikeness",
     "DatesHierarchy",
     "DeltaDisclosure",
+    "DeltaPresence",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
     "KAnonymity",
+    "KMap",
     "LDiversity",
     "PSensitive",
     "PrefixHierarchy",

@@ -24,6 +24,7 @@ from kanon_sql.spec.checks import (
     quote,
     the_number,
 )
+from kanon_sql.spec.population import DeltaPresence, KMap
 from kanon_sql.spec.requirements import (
     ABOUT_ATTRIBUTE,
     ABOUT_REFERENCE,
@@ -148,7 +149,17 @@ class DeltaDisclosure(Named):
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
 
 
-Requirement = KAnonymity | LDiversity | TCloseness | AlphaKAnonymity | PSensitive | BetaLikeness | DeltaDisclosure
+Requirement = (
+    KAnonymity
+    | LDiversity
+    | TCloseness
+    | AlphaKAnonymity
+    | PSensitive
+    | BetaLikeness
+    | DeltaDisclosure
+    | KMap
+    | DeltaPresence
+)
 """Any privacy requirement."""
 
 _KINDS: tuple[type[Requirement], ...] = (
@@ -159,6 +170,8 @@ _KINDS: tuple[type[Requirement], ...] = (
     PSensitive,
     BetaLikeness,
     DeltaDisclosure,
+    KMap,
+    DeltaPresence,
 )
 _BY_NAME: dict[str, Callable[[object], Requirement]] = {item.name: item.model_validate for item in _KINDS}
 

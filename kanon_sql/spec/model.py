@@ -619,6 +619,7 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
             attribute,
             getattr(requirement, "kind", None),
             getattr(requirement, "distance", None),
+            getattr(requirement, "population", None),
             None if grouped is None else frozenset(grouped),
             getattr(requirement, "others_as_quasi_identifiers", False),
         )

@@ -2,7 +2,8 @@
 
 Definitions: k-anonymity (Samarati 2001), l-diversity (Machanavajjhala et al. 2007),
 t-closeness (Li, Li and Venkatasubramanian 2007). Those that build on them are in
-:mod:`kanon_sql.spec.disclosure`.
+:mod:`kanon_sql.spec.disclosure`, those that compare with a second table in
+:mod:`kanon_sql.spec.population`.
 """
 
 from __future__ import annotations

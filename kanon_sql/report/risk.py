@@ -1,0 +1,112 @@
+"""The result of ``risk`` as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kanon_sql.report.text import columns, cost_line, facts, metric, number, percent, plain_notes, section, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.risk import RiskResult
+    from kanon_sql.risks import Combination, Risk
+
+__all__ = ["risk_text"]
+
+LISTED = 5
+"""Combinations of more than one column that are listed, those that tell most records apart."""
+
+
+def risk_text(result: RiskResult) -> RenderableType:
+    """What an attacker may hope for, and which columns help."""
+    parts: list[RenderableType] = [Text(shown(result.message), overflow="fold"), Text(), facts(_summary(result))]
+    parts += section("Re-identification", _attackers(result))
+    parts += section("Uniqueness", facts(_uniqueness(result)))
+    parts += section("What the columns tell apart", _combinations(result))
+    parts += section("Smallest combinations that tell all apart", _minimal(result))
+    if result.notes:
+        parts += section("Notes", plain_notes(result.notes))
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
+    return Group(*parts)
+
+
+def _summary(result: RiskResult) -> Iterable[tuple[str, str]]:
+    yield "table", result.table
+    yield "rows", number(result.histogram.rows)
+    if result.unit is not None:
+        yield "persons", f"{number(result.histogram.records)}, by {result.unit}"
+    yield "classes", number(result.histogram.classes)
+    yield "known to others", ", ".join(result.columns)
+
+
+def _attackers(result: RiskResult) -> RenderableType:
+    table = columns(
+        [("attacker", False), ("knows or wants", False), ("highest", True), ("average", True),
+         (f"above {result.threshold:g}", True), ("", True)]
+    )  # fmt: skip
+
+    def add(name: str, knows: str, found: Risk) -> None:
+        records = result.histogram.records
+        table.add_row(
+            Text(name), Text(knows), _measure(found.highest), _measure(found.average),
+            Text(number(found.at_risk)), Text(percent(found.at_risk, records)),
+        )  # fmt: skip
+
+    add("prosecutor", "is in the table", result.prosecutor)
+    if result.journalist is not None:
+        add("journalist", f"is in {shown(result.population or '')}", result.journalist)
+    table.add_row(
+        Text("marketer"), Text("many right matches"), Text(), _measure(result.marketer), Text(), Text()
+    )  # fmt: skip
+    return table
+
+
+def _measure(value: float | None) -> Text:
+    return Text("none" if value is None else metric(value))
+
+
+def _uniqueness(result: RiskResult) -> Iterable[tuple[str, str]]:
+    records = result.histogram.records
+    yield "in the table", f"{number(result.histogram.uniques)} ({percent(result.histogram.uniques, records)})"
+    if result.journalist is not None:
+        uniques = result.journalist.population_uniques
+        yield f"in {result.population}", f"{number(uniques)} of the table's ({percent(uniques, records)})"
+    for item in result.estimates:
+        if item.uniques is None or item.share is None:
+            yield f"estimated ({item.estimator})", f"does not exist: {item.reason}"
+        else:
+            yield (
+                f"estimated ({item.estimator})",
+                f"{number(round(item.uniques))} of the population ({metric(100 * item.share)} %)",
+            )
+
+
+def _combinations(result: RiskResult) -> RenderableType:
+    table = columns([("columns", False), ("distinction", True), ("separation", True), ("unique", True)])
+    alone = [item for item in result.combinations if len(item.columns) == 1]
+    together = [item for item in result.combinations if 1 < len(item.columns) < len(result.columns)]
+    everything = [item for item in result.combinations if 1 < len(item.columns) == len(result.columns)]
+    together.sort(key=lambda item: (-item.uniques, -item.classes, item.columns))
+    for item in [*alone, *together[:LISTED], *everything]:
+        table.add_row(
+            Text(_named(result, item)),
+            _measure(item.distinction),
+            _measure(item.separation),
+            Text(percent(item.uniques, item.records)),
+        )
+    return table
+
+
+def _named(result: RiskResult, item: Combination) -> str:
+    if 1 < len(item.columns) == len(result.columns):
+        return "all of them"
+    return ", ".join(shown(result.columns[position]) for position in item.columns)
+
+
+def _minimal(result: RiskResult) -> RenderableType:
+    if not result.minimal_unique:
+        return Text(f"none of up to {result.largest_combination} columns")
+    return Group(*(Text(", ".join(shown(result.columns[i]) for i in item)) for item in result.minimal_unique))

@@ -1,0 +1,366 @@
+"""k-map and delta-presence: requirements that compare a table with a population, against an oracle over rows."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+from conftest import Database
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from oracle import Hierarchy, generalize, height_of, with_null
+from strategies import UNITS, hierarchies
+
+import kanon_sql
+from kanon_sql.errors import KanonError, SpecError, UnsupportedError
+from kanon_sql.spec import Spec
+
+Row = Mapping[str, Any]
+TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
+QUICK = settings(max_examples=12 * TIMES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+# --- the oracle -------------------------------------------------------------------------------
+
+
+def stands_for(cells: Sequence[Any], person: Row, tables: Mapping[str, Hierarchy]) -> bool:
+    """Whether every cell is one of the labels of the person's value, or all of them are masked."""
+    if all(cell in ("*", next(iter(table.values()))[-1]) for cell, table in zip(cells, tables.values(), strict=True)):
+        return True
+    return all(
+        cell in with_null(table)[person[column]] for cell, (column, table) in zip(cells, tables.items(), strict=True)
+    )
+
+
+def judged(
+    rows: Sequence[Row], people: Sequence[Row], tables: Mapping[str, Hierarchy], unit: str | None
+) -> list[tuple[int, int, int]]:
+    """Per class: rows, records (rows or persons), persons of the population that it stands for."""
+    members: dict[tuple[Any, ...], list[Any]] = {}
+    for number, row in enumerate(rows):
+        members.setdefault(tuple(row[c] for c in tables), []).append(number if unit is None else row[unit])
+    return [
+        (len(found), len(set(found) - {None}), sum(stands_for(cells, person, tables) for person in people))
+        for cells, found in members.items()
+    ]
+
+
+def several(rows: Sequence[Row], people: Sequence[Row], tables: Mapping[str, Hierarchy]) -> bool:
+    classes = {tuple(row[c] for c in tables) for row in rows}
+    return any(sum(stands_for(cells, person, tables) for cells in classes) > 1 for person in people)
+
+
+# --- check ------------------------------------------------------------------------------------
+
+
+def stored(database: Database, tables: Mapping[str, Hierarchy]) -> dict[str, Any]:
+    """Write hierarchies as tables; returns the quasi-identifiers of a spec."""
+    given = {}
+    for column, table in tables.items():
+        lines = list(table.values())
+        database.table(f"h_{column}", [f"level {n}" for n in range(len(lines[0]))], lines)
+        given[column] = {"table": f"h_{column}"}
+    return given
+
+
+@st.composite
+def released(draw: st.DrawFn) -> dict[str, Any]:
+    rng = random.Random(draw(st.integers(0, 10_000)))
+    tables = {f"q{i}": draw(hierarchies()) for i in range(draw(st.integers(1, 3)))}
+    nulls = draw(st.booleans())
+    cells = {c: [*table, *([None] if nulls else [])] for c, table in tables.items()}
+    unit = draw(st.sampled_from([None, "unit"]))
+
+    def person() -> dict[str, Any]:
+        return {**{c: rng.choice(values) for c, values in cells.items()}, "unit": rng.choice([*UNITS, None])}
+
+    people = [person() for _ in range(draw(st.integers(0, 25)))]
+    inside = rng.sample(people, rng.randint(0, len(people)))
+    strangers = [person() for _ in range(draw(st.sampled_from([0, 0, 2])))]
+    node = tuple(rng.randint(0, height_of(table)) for table in tables.values())
+    labels = generalize([*inside, *strangers], tables, node)
+    rows = [
+        {**dict(zip(tables, vector or (), strict=True)), "unit": row["unit"]}
+        for row, vector in zip([*inside, *strangers], labels, strict=True)
+    ]
+    if draw(st.sampled_from([False, False, True])):
+        rows += [{**dict.fromkeys(tables, "*"), "unit": "u1"}] * 2
+    return {"tables": tables, "people": people, "rows": rows, "unit": unit}
+
+
+@QUICK
+@given(released(), st.integers(1, 4), st.sampled_from([0.25, 0.5, 0.75, 1.0]), st.sampled_from([0.0, 0.0, 0.2]))
+def test_check_against_the_oracle(
+    shared_database: Database, given: dict[str, Any], k: int, most: float, least: float
+) -> None:
+    tables, people, rows, unit = given["tables"], given["people"], given["rows"], given["unit"]
+    shared_database.table("released", [*tables, "unit"], [[row[c] for c in (*tables, "unit")] for row in rows])
+    shared_database.table("source", [*tables, "unit"], [])
+    shared_database.table("census", list(tables), [[row[c] for c in tables] for row in people])
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "source", "release": "released", "unit": unit,
+            "quasi_identifiers": stored(shared_database, tables),
+            "privacy": [{"k_map": {"population": "census", "k": k}}],
+        }
+    )  # fmt: skip
+    classes = judged(rows, people, tables, unit)
+    found = kanon_sql.check(shared_database.engine, spec).achieved['k_map("census")']
+    bad = [item for item in classes if item[2] < k]
+    assert found["violating_classes"] == len(bad)
+    assert found["violating_rows"] == sum(item[0] for item in bad)
+    assert found["k"] == min((item[2] for item in classes), default=None)
+    presence = {"delta_presence": {"population": "census", "delta_min": min(least, most), "delta_max": most}}
+    spec = Spec.from_dict({**spec.to_dict(), "privacy": [presence]})
+    if several(rows, people, tables):
+        with pytest.raises(UnsupportedError, match="several classes stand for one person"):
+            kanon_sql.check(shared_database.engine, spec)
+        return
+    found = kanon_sql.check(shared_database.engine, spec).achieved['delta_presence("census")']
+
+    def holds(records: int, persons: int) -> bool:
+        low, high = Fraction(str(min(least, most))), Fraction(str(most))
+        return 0 < persons >= records and low <= Fraction(records, persons) <= high
+
+    bad = [item for item in classes if not holds(item[1], item[2])]
+    cells = {tuple(row[c] for c in tables) for row in rows}
+    absent = {tuple(p[c] for c in tables) for p in people if not any(stands_for(one, p, tables) for one in cells)}
+    assert found["violating_classes"] == len(bad) + (len(absent) if min(least, most) > 0 else 0)
+    assert found["violating_rows"] == sum(item[0] for item in bad)
+    if classes and all(item[2] for item in classes):
+        assert found["delta_max"] == pytest.approx(max(item[1] / item[2] for item in classes))
+    else:
+        assert found["delta_max"] is None
+
+
+def clinic(database: Database) -> dict[str, Any]:
+    """Two classes of a release, of 2 and 1 rows, that stand for 3 and 2 persons of six."""
+    people = [("a", 21), ("a", 22), ("a", 25), ("b", 35), ("b", 36), ("c", 35)]
+    database.table("census", {"q": "VARCHAR", "age": "INTEGER"}, people)
+    database.table("people", {"q": "VARCHAR", "age": "INTEGER"}, [people[0], people[1], people[3]])
+    database.table("released", ["q", "age"], [("a", "[20, 30)"), ("a", "[20, 30)"), ("b", "[30, 40)")])
+    return {
+        "version": 1, "source": "people", "release": "released",
+        "quasi_identifiers": {"q": None, "age": {"intervals": [10]}},
+    }  # fmt: skip
+
+
+def test_labels_are_made_of_the_population_by_rules(database: Database) -> None:
+    spec = clinic(database)
+    asked = [
+        {"k_map": {"population": "census", "k": 3}},
+        {"delta_presence": {"population": "census", "delta_max": 0.6}},
+    ]
+    found = kanon_sql.check(database.engine, Spec.from_dict({**spec, "privacy": asked}))
+    k_map, presence = found.achieved.values()
+    assert (k_map["k"], k_map["violating_classes"], k_map["violating_rows"]) == (2, 1, 1)
+    assert presence["delta_max"] == pytest.approx(2 / 3)
+    assert presence["violating_classes"] == 1
+    assert database.tables() == ["census", "people", "released"], "check creates nothing"
+    as_it_is = kanon_sql.check(database.engine, Spec.from_dict({**spec, "privacy": asked}), "people")
+    assert [item["violating_classes"] for item in as_it_is.achieved.values()] == [3, 3]
+
+
+def test_one_who_is_surely_absent_violates_delta_min(database: Database) -> None:
+    """c, 35 is in no class: whoever knows him knows that he is not in the table."""
+    spec = {
+        **clinic(database),
+        "privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}],
+    }
+    found = kanon_sql.check(database.engine, Spec.from_dict(spec))
+    assert not found.passed
+    assert found.achieved['delta_presence("census")']["violating_classes"] == 1
+    assert found.achieved['delta_presence("census")']["violating_rows"] == 0
+
+
+def test_a_person_who_counts_twice_is_refused(database: Database) -> None:
+    database.table("people", ["q", "unit"], [("a", "1")])
+    database.table("census", ["q", "unit"], [("a", "1"), ("a", "1"), ("a", "2")])
+    spec = {
+        "version": 1, "source": "people", "unit": "unit", "quasi_identifiers": {"q": None},
+        "privacy": [{"k_map": {"population": "census", "k": 3}}],
+    }  # fmt: skip
+    with pytest.raises(SpecError, match="3 rows of 2 persons"):
+        kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
+
+
+def test_a_label_with_two_meanings_is_refused(database: Database) -> None:
+    database.table("h", ["l0", "l1", "l2"], [("a", "x", "y"), ("b", "y", "y"), ("c", "z", "z")])
+    database.table("people", ["q"], [("y",)])
+    database.table("census", ["q"], [("a",), ("b",), ("c",)])
+    spec = {
+        "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
+        "privacy": [{"k_map": {"population": "census", "k": 2}}],
+    }  # fmt: skip
+    with pytest.raises(UnsupportedError, match="1 labels of its hierarchy mean other values"):
+        kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ({"k_map": {"population": "nowhere", "k": 2}}, "nowhere"),
+        ({"k_map": {"population": "others", "k": 2}}, "no column 'age'"),
+        ({"k_map": {"population": "texts", "k": 2}}, "nothing would match"),
+        ({"k_map": {"k": 2}}, "population"),
+        ({"k_map": {"population": "census"}}, "missing 'k'"),
+        ({"delta_presence": {"population": "census", "delta_max": 1.5}}, "between 0 and 1"),
+        ({"delta_presence": {"population": "census", "delta_max": 0.1, "delta_min": 0.2}}, "above delta_max"),
+    ],
+)
+def test_what_does_not_fit_is_refused(database: Database, requirement: dict[str, Any], message: str) -> None:
+    spec = clinic(database)
+    database.table("others", ["q"], [("a",)])
+    database.table("texts", ["q", "age"], [("a", "21")])
+    with pytest.raises(KanonError, match=message):
+        kanon_sql.check(database.engine, Spec.from_dict({**spec, "privacy": [requirement]}))
+
+
+def test_a_spec_reads_back() -> None:
+    written = {
+        "version": 1, "source": "s", "quasi_identifiers": {"q": None},
+        "privacy": [
+            {"k_map": {"population": 'a."b.c"', "k": 2}},
+            {"k_map": {"population": "d", "k": 2}},
+            {"delta_presence": {"population": "d", "delta_min": 0.1, "delta_max": 0.2}},
+        ],
+    }  # fmt: skip
+    spec = Spec.from_dict(written)
+    assert spec.to_dict()["privacy"] == written["privacy"]
+    assert Spec.from_dict(spec.to_dict()) == spec
+    with pytest.raises(SpecError, match="the same requirement as item 2"):
+        Spec.from_dict({**written, "privacy": [*written["privacy"], {"k_map": {"population": "d", "k": 3}}]})
+
+
+def test_two_populations_do_not_mix(database: Database) -> None:
+    """Each has its own people; labels of one are no evidence of the other."""
+    spec = clinic(database)
+    database.table("others", {"q": "VARCHAR", "age": "INTEGER"}, [("a", 21), ("z", 99)])
+    asked = [{"k_map": {"population": name, "k": 1}} for name in ("census", "others")]
+    found = kanon_sql.check(database.engine, Spec.from_dict({**spec, "privacy": asked}))
+    assert [item["k"] for item in found.achieved.values()] == [2, 0]
+    assert [item["violating_classes"] for item in found.achieved.values()] == [0, 1]
+
+
+# --- plan and anonymize -----------------------------------------------------------------------
+
+
+@st.composite
+def to_release(draw: st.DrawFn) -> dict[str, Any]:
+    rng = random.Random(draw(st.integers(0, 10_000)))
+    tables = {f"q{i}": draw(hierarchies(max_height=2)) for i in range(draw(st.integers(1, 2)))}
+    nulls = draw(st.booleans())
+    cells = {c: [*table, *([None] if nulls else [])] for c, table in tables.items()}
+    unit = draw(st.sampled_from([None, None, "unit"]))
+    people = [{c: rng.choice(values) for c, values in cells.items()} for _ in range(draw(st.integers(4, 25)))]
+    strangers = [
+        {c: rng.choice(values) for c, values in cells.items()} for _ in range(draw(st.sampled_from([0, 0, 1])))
+    ]
+    rows = [*rng.sample(people, rng.randint(2, min(12, len(people)))), *strangers]
+    few = draw(st.booleans())
+    rows = [{**row, "unit": rng.choice(UNITS) if few else f"p{number}"} for number, row in enumerate(rows)]
+    requirement = draw(
+        st.one_of(
+            st.builds(lambda k: {"k_map": {"population": "census", "k": k}}, st.integers(1, 6)),
+            st.builds(
+                lambda most: {"delta_presence": {"population": "census", "delta_max": most}},
+                st.sampled_from([0.3, 0.5, 0.7, 1.0]),
+            ),
+        )
+    )
+    limit = draw(st.sampled_from([0, 0, 2, 4]))
+    return {
+        "tables": tables, "people": people, "rows": rows, "unit": unit, "requirement": requirement, "limit": limit,
+        "algorithm": draw(st.sampled_from(["optimal", "incognito", "samarati", "exhaustive"])),
+    }  # fmt: skip
+
+
+def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
+    """Rows of classes that violate the requirement, at a node."""
+    tables, unit = given["tables"], given["unit"]
+    ours = generalize(given["rows"], tables, node)
+    theirs = generalize(given["people"], tables, node)
+    (name,) = given["requirement"]
+    asked = given["requirement"][name]
+    count = 0
+    for vector in set(ours):
+        members = [row for row, own in zip(given["rows"], ours, strict=True) if own == vector]
+        records = len(members) if unit is None else len({row[unit] for row in members})
+        persons = theirs.count(vector)
+        if name == "k_map":
+            holds = persons >= asked["k"]
+        else:
+            holds = 0 < persons >= records and Fraction(records, persons) <= Fraction(str(asked["delta_max"]))
+        count += 0 if holds else len(members)
+    return count
+
+
+@QUICK
+@given(to_release())
+def test_every_search_finds_what_the_oracle_allows(shared_database: Database, given: dict[str, Any]) -> None:
+    tables, rows = given["tables"], given["rows"]
+    for name in ("released", "kanon_sql_manifest", "kanon_sql_scratch"):
+        shared_database.connection.execute(f"DROP TABLE IF EXISTS {name}")
+    shared_database.table("people", [*tables, "unit"], [[row[c] for c in (*tables, "unit")] for row in rows])
+    shared_database.table("census", list(tables), [[row[c] for c in tables] for row in given["people"]])
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "people", "release": "released", "unit": given["unit"],
+            "quasi_identifiers": stored(shared_database, tables), "privacy": [given["requirement"]],
+            "suppression": {"limit": given["limit"]}, "search": {"algorithm": given["algorithm"], "metric": "height"},
+        }
+    )  # fmt: skip
+    nodes = list(product(*(range(height_of(table) + 1) for table in tables.values())))
+    lost = {node: suppressed_at(given, node) for node in nodes}
+    fine = [node for node, count in lost.items() if count <= given["limit"] and count < len(rows)]
+    found = kanon_sql.anonymize(shared_database.engine, spec)
+    assert found.passed == bool(fine)
+    if not fine or found.node is None:
+        return
+    node = tuple(found.node.values())
+    assert node in fine
+    assert found.rows["suppressed"] == lost[node]
+    assert sum(node) == min(map(sum, fine))
+    checked = kanon_sql.check(shared_database.engine, spec, count_rows=given["unit"] is not None)
+    (ours,), (theirs,) = found.achieved.values(), checked.achieved.values()
+    if given["unit"] is None:
+        assert checked.passed
+        assert {**ours} == pytest.approx({**theirs}) if "delta_max" in ours else ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"suppression": {"limit": 1, "style": "mask"}}, "stands for everybody"),
+        ({"privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}]}, "delta_min"),
+    ],
+)
+def test_what_no_search_can_keep_is_refused(database: Database, change: dict[str, Any], message: str) -> None:
+    spec = {**clinic(database), "privacy": [{"k_map": {"population": "census", "k": 2}}], **change}
+    database.connection.execute("DROP TABLE released")
+    with pytest.raises(UnsupportedError, match=message):
+        kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
+
+
+@pytest.mark.parametrize("scratch", ["temp", "inline"])
+def test_a_release_that_a_population_protects(database: Database, scratch: str) -> None:
+    """Alone in the table, but one of three in the population: k-map releases what k-anonymity would not."""
+    people = [("a", 21), ("a", 22), ("a", 23), ("b", 35), ("b", 36), ("b", 37), ("c", 50)]
+    database.table("census", {"q": "VARCHAR", "age": "INTEGER"}, people)
+    database.table("people", {"q": "VARCHAR", "age": "INTEGER"}, [people[0], people[3], people[6]])
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1},
+            "quasi_identifiers": {"q": {"maximum_level": 0}, "age": {"intervals": [10]}},
+            "privacy": [{"k_map": {"population": "census", "k": 3}}],
+        }
+    )  # fmt: skip
+    engine = kanon_sql.connect(database.connection, scratch=scratch)
+    found = kanon_sql.anonymize(engine, spec)
+    assert sorted(database.rows("released")) == [("a", "[20, 30)"), ("b", "[30, 40)")]
+    assert found.achieved['k_map("census")']["k"] == 3
+    assert found.cost.source_scans == 2 or scratch == "inline"
