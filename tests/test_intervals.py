@@ -232,6 +232,18 @@ def test_the_written_table_is_verified_not_the_search(database: Database) -> Non
     assert "people_release" not in database.tables()
 
 
+@pytest.mark.parametrize("algorithm", ["optimal", "k_optimize"])
+def test_a_table_whose_rows_all_have_a_null_has_an_answer(database: Database, algorithm: str) -> None:
+    """Also where the limit would let all of them go."""
+    database.table("people", {"q": "INTEGER", "r": "INTEGER"}, [[1, None], [None, 2]])
+    search = {"algorithm": algorithm}
+    spec = planned({"q": None, "r": None}, nulls="suppress", suppression={"limit": 5}, search=search)
+    found = kanon_sql.anonymize(database.engine, spec)
+    assert not found.passed
+    assert "every row has a NULL quasi-identifier" in found.message
+    assert "people_release" not in database.tables()
+
+
 # --- Stopped ------------------------------------------------------------------------------------------
 
 
