@@ -14,7 +14,10 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
-__all__ = ["Frames", "achieved_columns", "classes", "conditions", "flagged_classes"]
+__all__ = ["SIZES", "Frames", "achieved_columns", "classes", "conditions", "flagged_classes", "size_number"]
+
+SIZES = 42
+"""Sizes of classes that are told apart, in powers of two: 0, 1, 2-3, 4-7, ..."""
 
 
 @dataclass(frozen=True)
@@ -150,6 +153,11 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
         columns=[*frames.key_names, "class_rows", "class_size", *frames.carried_names, *measures],
         conditions=conditions(models),
     )
+
+
+def size_number() -> Sql:
+    """The number of a class's size among :data:`SIZES`; computed by comparisons, since logarithms are not exact."""
+    return render("evaluate/size_number", sizes=SIZES)
 
 
 def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from kanon_sql.classes import achieved_columns
+from kanon_sql.classes import SIZES, achieved_columns, size_number
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.lattice import Lattice, Node
@@ -25,7 +25,7 @@ from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation
-from kanon_sql.verify import SIZES, Examination, read_examination
+from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Evaluator", "Work", "is_sound"]
@@ -171,7 +171,7 @@ class Evaluator:
             {},
             models=achieved_columns(self.models),
             kept_only=True,
-            sizes=SIZES,
+            size=size_number(),
         )
         return read_examination(self.workspace.query(statement, SIZES), self.models)
 

@@ -101,9 +101,15 @@ class Facts:
         """
         missing = 0
         for name in self.must_occur:
-            marked, label = self.marks(value)[name], self.label(value)
-            (found,) = workspace.row("frequency/occurring", table=table, alias=alias, label=label, marked=marked)
-            missing += len(set(self.lists[name])) - int(found)
+            (count,) = workspace.row(
+                "frequency/occurring",
+                table=table,
+                alias=alias,
+                wanted=len(set(self.lists[name])),
+                label=self.label(value),
+                marked=self.marks(value)[name],
+            )
+            missing += int(count)
         return missing
 
     def refuse_absent(self, missing: int) -> None:

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.blanks import refuse_blank_ends
-from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_classes
+from kanon_sql.classes import SIZES, Frames, achieved_columns, conditions, flagged_classes, size_number
 from kanon_sql.engines.base import Column, Row
 from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
 from kanon_sql.privacy import PopulationModel, PrivacyModel
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.sql.text import Relation, Sql, identifier, relation
 from kanon_sql.workspace import Workspace
 
 __all__ = [
-    "SIZES",
     "Achieved",
     "ClassSizes",
     "Examination",
@@ -33,9 +32,6 @@ __all__ = [
     "read_examination",
     "reference_in",
 ]
-
-SIZES = 42
-"""Sizes of classes that are told apart, in powers of two: 0, 1, 2-3, 4-7, ..."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +183,26 @@ def groupings(models: Sequence[PrivacyModel]) -> dict[tuple[str, ...] | None, li
     return found
 
 
-def reference_in(table: Relation, facts: Facts, unit: Column | None) -> Sql:
-    """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values."""
+def reference_in(workspace: Workspace, name: str, table: Relation, facts: Facts, unit: Column | None) -> Sql:
+    """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values.
+
+    A scratch table, so that it stands in front of the statements that read it: inside them, and twice, it
+    would nest deeper than SQLite's parser goes.
+    """
+    target = workspace.table(name)
     counts = render(
         "check/counts",
         table=table,
         value=exact_value(facts.column, "original"),
         unit=None if unit is None else exact_value(unit, "original"),
     )
-    return render("check/reference", value_facts=facts.value_facts(), value_counts=facts.value_counts(counts))
+    workspace.execute(
+        "check/reference",
+        target=target,
+        value_facts=facts.value_facts(),
+        value_counts=facts.value_counts(counts),
+    )
+    return relation(target)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +244,7 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
             flagged=flagged_classes(_frames(workspace, _over(subject, names), own), own),
             models=achieved_columns(own),
             kept_only=False,
-            sizes=SIZES,
+            size=size_number(),
         )
         examination = read_examination(rows, own)
         found |= {item.model.key: item for item in examination.achieved}

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, StrictUndefined, Template
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dbt"
 
@@ -22,6 +23,17 @@ PARENTS = {"databricks": ["spark"], "redshift": ["postgres"]}
 QUOTES = {"spark": "`", "databricks": "`", "bigquery": "`"}
 
 STRINGS = {"bigquery": "string", "spark": "string", "databricks": "string"}
+
+
+ENVIRONMENT = Environment(extensions=["jinja2.ext.do"], undefined=StrictUndefined)
+
+
+@cache
+def _compiled() -> Any:
+    """All macros of the package; a test is a macro with a prefix."""
+    text = "\n".join(path.read_text() for path in sorted((PACKAGE / "macros").rglob("*.sql")))
+    text = re.sub(r"\{%(-?) test (\w+)", r"{%\1 macro test_\2", text).replace("endtest", "endmacro")
+    return ENVIRONMENT.compile(text)
 
 
 class CompilerError(Exception):
@@ -67,10 +79,6 @@ class Dbt:
         self._columns = columns
         self._query = query
         self._refs: dict[str, Relation] = {}
-        environment = Environment(extensions=["jinja2.ext.do"], undefined=StrictUndefined)
-        text = "\n".join(path.read_text() for path in sorted((PACKAGE / "macros").rglob("*.sql")))
-        text = re.sub(r"\{%(-?) test (\w+)", r"{%\1 macro test_\2", text).replace("endtest", "endmacro")
-        self.environment = environment
         self.globals: dict[str, Any] = {
             "adapter": SimpleNamespace(
                 dispatch=self._dispatch,
@@ -96,7 +104,7 @@ class Dbt:
             "this": "this model",
             "var": lambda name, default=None: default,
         }
-        self._macros: Any = environment.from_string(text, self.globals).module
+        self._macros: Any = Template.from_code(ENVIRONMENT, _compiled(), ENVIRONMENT.make_globals(self.globals)).module
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("_"):
@@ -120,7 +128,7 @@ class Dbt:
 
     def model(self, text: str) -> str:
         """A model's SQL, rendered."""
-        return self.environment.from_string(text, self.globals).render()
+        return ENVIRONMENT.from_string(text, self.globals).render()
 
     def test(self, name: str, model: str | Relation, **arguments: Any) -> str:
         """The SQL of a generic test; a model that is text is the subquery that ``where`` makes."""

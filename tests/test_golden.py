@@ -53,7 +53,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.statement import Statement, source_relation
 from kanon_sql.sql.templates import template_names
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Subject, examine
+from kanon_sql.verify import Subject, examine, failing_classes
 from kanon_sql.workspace import open_workspace
 
 FOLDER = Path(__file__).parent / "golden"
@@ -71,6 +71,8 @@ BASE: dict[str, Any] = {
     "sensitive": ["dx"],
     "privacy": [{"k_anonymity": 3}],
 }
+DX = {"tree": {"x": {"y": ["a", "it's"]}, "z": {"w": ["b\\"]}}}
+LISTED = {"allow_positive": ["a"], "forbid_negative": ["it's"]}
 SPECS: dict[str, dict[str, Any]] = {
     "loss, rows dropped": {"suppression": {"limit": 0.2}},
     "entropy, prefixes and dates, NULLs suppressed": {
@@ -113,6 +115,20 @@ SPECS: dict[str, dict[str, Any]] = {
     "intervals, by discernibility, diverse": {
         "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
         "search": {"algorithm": "k_optimize", "metric": "discernibility"},
+    },
+    "models of single values, distances": {
+        "quasi_identifiers": {"sex": None},
+        "sensitive": ["dx", "charge"],
+        "privacy": [
+            {"t_closeness": {"attribute": "charge", "t": 0.2, "distance": "ordered"}},
+            {"t_closeness": {"attribute": "dx", "t": 0.2, "distance": "hierarchical", "hierarchy": DX}},
+            {"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.5, "k": 3, "values": ["it's", "b\\"]}},
+            {"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 3}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "basic"}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "enhanced"}},
+            {"delta_disclosure": {"attribute": "dx", "delta": 1}},
+            {"l_diversity": {"attribute": "dx", "kind": "npd_recursive", "l": 2, "c": 2, "c2": 0.1, **LISTED}},
+        ],
     },
     "persons, masked": {
         "quasi_identifiers": {"sex": None},
@@ -192,6 +208,7 @@ def statements(dialect: str) -> list[Statement]:
             mark=("kanon_masked", 0),
         )
         examine(workspace, subject, models)
+        failing_classes(workspace, subject, models, 5)
         person, sex = exact_texts([by_name["sex"], by_name["dx"]], "kanon_source")
         workspace.row("profile/persons", source=source_relation(), unit=person, values=[sex])
         workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
@@ -212,6 +229,8 @@ def statements(dialect: str) -> list[Statement]:
         {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
+    by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
+    kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")
     write_spec(engine, "clinic.visits")
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())

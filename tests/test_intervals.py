@@ -178,6 +178,30 @@ def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: 
     assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 9000"}
 
 
+def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> None:
+    """More rows have 4711 than any released value: not one of them counts."""
+    rows = [[6, "x"]] * 3 + [[7, "x"]] * 3 + [[4711, "y"]] * 5
+    database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
+    spec = planned({"q": None, "r": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 5})
+    assert "4711" not in said_of_planted(database, spec)
+    assert {row[0] for row in database.rows("people_release")} == {"<= 7"}
+
+
+@pytest.mark.parametrize(("form", "labels"), [("rule", {"< 8", "8"}), ("file", {"6..7", "8"})])
+def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
+    database: Database, tmp_path: Path, form: str, labels: set[str]
+) -> None:
+    """The candidate cuts leave 8 and 4711 together; of these, only 8 is released."""
+    rows = [[6, "x"]] * 10 + [[7, "x"]] * 5 + [[8, "x"]] * 5 + [[4711, "y"]]
+    database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
+    (tmp_path / "h.csv").write_text("6\n7\n8\n4711\n")
+    given = {"file": str(tmp_path / "h.csv")} if form == "file" else {}
+    search = {"algorithm": "k_optimize", "cuts": 1}
+    spec = planned({"q": given, "r": None}, privacy=[{"k_anonymity": 5}], suppression={"limit": 1}, search=search)
+    assert "4711" not in said_of_planted(database, spec)
+    assert {row[0] for row in database.rows("people_release")} == labels
+
+
 @pytest.mark.parametrize("other", [1_000, 4_711, 2_000_000])
 def test_the_release_does_not_depend_on_which_value_is_suppressed(database: Database, other: int) -> None:
     """Nothing can be learned of it but that it fits in no class: the same labels, whatever it is."""
@@ -205,6 +229,18 @@ def test_the_written_table_is_verified_not_the_search(database: Database) -> Non
 
     with patch.object(searching, "with_labels", raw), pytest.raises(VerificationError, match="does not satisfy"):
         kanon_sql.anonymize(database.engine, planned({"q": None}))
+    assert "people_release" not in database.tables()
+
+
+@pytest.mark.parametrize("algorithm", ["optimal", "k_optimize"])
+def test_a_table_whose_rows_all_have_a_null_has_an_answer(database: Database, algorithm: str) -> None:
+    """Also where the limit would let all of them go."""
+    database.table("people", {"q": "INTEGER", "r": "INTEGER"}, [[1, None], [None, 2]])
+    search = {"algorithm": algorithm}
+    spec = planned({"q": None, "r": None}, nulls="suppress", suppression={"limit": 5}, search=search)
+    found = kanon_sql.anonymize(database.engine, spec)
+    assert not found.passed
+    assert "every row has a NULL quasi-identifier" in found.message
     assert "people_release" not in database.tables()
 
 

@@ -33,7 +33,7 @@ def background(scene: Scene, attribute: str, negations: int) -> Cases:
         about=attribute,
         query=ruled_out(scene, held_values(scene, attribute), negations, scene.l_of(attribute)),
         keys=class_keys(scene),
-        measure=f"largest share of a value once {negations} other{'s' if negations > 1 else ''} are ruled out",
+        measure=f"largest share of a value once {negations} other{'s are' if negations > 1 else ' is'} ruled out",
         notes=[f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class"],
     )
 

@@ -49,6 +49,7 @@ def _held(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation 
         key_names=list(class_keys(scene)),
         value=exact_value(release.columns[attribute], "checked"),
         reference=reference,
+        facts=[],
         unit=None,
         where=None,
     )

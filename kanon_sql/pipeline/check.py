@@ -160,7 +160,8 @@ def _facts(
             value = exact_value(found[name], "original")
             workspace.execute("check/values", target=raw, table=within, value=value, name=f"v{index}")
             known = with_hierarchy(workspace, spec, models, replace(known, column=found[name]), index, raw)
-            references[name] = reference_in(within, known, None if unit is None else found[unit])
+            counted = None if unit is None else found[unit]
+            references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
             known = replace(known, column=columns[name])
         missing = known.absent(workspace, table, "checked", exact_value(columns[name], "checked"))
         if missing and table != source:  # all rows with a value may have been suppressed

@@ -106,6 +106,36 @@ L_AND_T = [
     {"t_closeness": {"attribute": "illness", "t": 0.6}},
 ]
 
+SINGLE_VALUES = [
+    {"t_closeness": {"attribute": "charge", "t": 0.5, "distance": "ordered"}},
+    {
+        "t_closeness": {
+            "attribute": "illness",
+            "t": 0.5,
+            "distance": "hierarchical",
+            "hierarchy": {
+                "tree": {"inside": {"gut": ["ulcer"], "lungs": ["asthma"]}, "outside": {"nose": ["flu", "Flu"]}}
+            },
+        }
+    },
+    {"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.7, "k": 2, "values": ["Flu"]}},
+    {"p_sensitive_k_anonymity": {"attribute": "illness", "p": 2, "k": 2}},
+    {"beta_likeness": {"attribute": "illness", "beta": 4, "kind": "basic"}},
+    {"beta_likeness": {"attribute": "charge", "beta": 90, "kind": "enhanced"}},
+    {"delta_disclosure": {"attribute": "illness", "delta": 5}},
+    {
+        "l_diversity": {
+            "attribute": "illness",
+            "kind": "npd_recursive",
+            "l": 2,
+            "c": 4,
+            "c2": 0.01,
+            "allow_positive": ["flu"],
+            "forbid_negative": ["ulcer"],
+        }
+    },
+]
+
 CASES: dict[str, dict[str, Any]] = {
     "loss": {},
     "height": {"search": {"metric": "height"}},
@@ -119,6 +149,12 @@ CASES: dict[str, dict[str, Any]] = {
     "ambiguity": {"search": {"metric": "ambiguity"}},
     "l and t": {"privacy": L_AND_T, "suppression": {"limit": 0.4}},
     "masked": {"suppression": {"limit": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
+    "models of single values, distances": {
+        "sensitive": ["illness", "charge"],
+        "keep": [],
+        "privacy": SINGLE_VALUES,
+        "suppression": {"limit": 0.9},
+    },
     "persons": {"unit": "person"},
     "persons, l and t, masked": {
         "unit": "person",
