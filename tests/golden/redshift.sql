@@ -370,6 +370,9 @@ INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the
 -- population/persons
 SELECT COUNT(*) AS "row_count", COUNT(DISTINCT COLLATE(CAST("checked"."person" AS VARCHAR(MAX)), 'case_sensitive')) AS "persons" FROM "clinic"."census" AS "checked";
 
+-- check/blank_ends
+SELECT COUNT(*) AS "blank_ends" FROM "clinic"."census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
+
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive');
 
@@ -575,6 +578,9 @@ SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" 
 -- population/persons
 SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."other_census" AS "checked";
 
+-- check/blank_ends
+SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other_census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
+
 -- hierarchy/range
 WITH "kanon_run_population0" AS (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive')),
 "kanon_run_population1" AS (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other_census" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive')),
@@ -711,9 +717,6 @@ SELECT COUNT(*) AS "row_count", COUNT("kanon_source"."person") AS "filled0", COU
 
 -- risk/histogram
 SELECT "class_size", COUNT(*) AS "size_classes", SUM("class_rows") AS "size_rows" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "classes" GROUP BY "class_size" ORDER BY "class_size";
-
--- check/blank_ends
-SELECT COUNT(*) AS "blank_ends" FROM "clinic"."census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
 -- risk/population
 SELECT COUNT(*) AS "classes", SUM("class_size") AS "records", MIN("population_size") AS "smallest", SUM("population_size") AS "population_records", SUM(CASE WHEN "population_size" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("population_size" AS DOUBLE PRECISION) ELSE 0 END) AS "expected", SUM(CASE WHEN "population_size" <= 19 THEN "class_size" ELSE 0 END) AS "at_risk", SUM(CASE WHEN "population_size" = 1 THEN "class_size" ELSE 0 END) AS "uniques", SUM(CASE WHEN "population_size" < "class_size" THEN 1 ELSE 0 END) AS "missing_classes", SUM(CASE WHEN "population_size" < "class_size" THEN "class_size" ELSE 0 END) AS "missing_records" FROM (SELECT SUM("table_records") AS "class_size", SUM("population_records") AS "population_size" FROM (SELECT "k0", "k1", "class_size" AS "table_records", 0 AS "population_records" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "of_table" UNION ALL SELECT "k0", "k1", 0 AS "table_records", "class_size" AS "population_records" FROM (SELECT "q0" AS "k0", "q1" AS "k1", SUM("row_count") AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."census" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "of_population") AS "united" GROUP BY "k0", "k1") AS "matched" WHERE "class_size" > 0;
