@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.forms import refuse_mixed_forms
-from kanon_sql.frequency import exact_value, united
+from kanon_sql.frequency import exact_texts, exact_value, united
 from kanon_sql.hierarchies import Lookup, build_lookups, value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
@@ -86,6 +87,7 @@ def _raw(
                 "would protect where nobody does: give a view with a row per person"
             )
     refuse_mixed_forms(workspace, table, used, labelled=list(used))
+    refuse_blank_ends(workspace, table, exact_texts(list(used.values()), "checked"), shown)
     values = {f"q{index}": exact_value(column, "kanon_source") for index, column in enumerate(used.values())}
     raw = workspace.table(what)
     workspace.execute("frequency/raw", target=raw, source=table, names=list(values), values=list(values.values()))

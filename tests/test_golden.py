@@ -566,6 +566,17 @@ def test_texts_without_blanks_at_the_end_are_not(padded: tuple[Any, Any]) -> Non
     assert kanon_sql.anonymize(engine, Spec.from_dict(PADDED_SPEC)).rows["released"] == 8
 
 
+def test_people_of_a_population_who_would_be_merged_are_refused(padded: tuple[Any, Any]) -> None:
+    """Two different persons would count as alike, and protect a row that stands for one of them."""
+    connection, engine = padded
+    connection.execute("CREATE TABLE t AS SELECT 'a' AS q, 'x' AS s")
+    connection.execute("CREATE TABLE census AS SELECT unnest(['a', 'a ']) AS q")
+    spec = Spec.from_dict({**PADDED_SPEC, "privacy": [{"k_map": {"population": "census", "k": 2}}]})
+    for verb in (kanon_sql.anonymize, lambda *given: kanon_sql.check(*given, "t")):
+        with pytest.raises(UnsupportedError, match="census: 1 rows hold a text that ends with a blank"):
+            verb(engine, spec)
+
+
 def test_labels_that_would_be_merged_are_refused(padded: tuple[Any, Any]) -> None:
     connection, engine = padded
     connection.execute("CREATE TABLE t AS SELECT unnest(['a b', 'a c', 'a']) AS q, 'x' AS s")

@@ -565,6 +565,9 @@ INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(
 -- population/persons
 SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [persons] FROM [clinic].[census] AS [checked];
 
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
 -- scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_population0"]', N'(the time)');
 
@@ -852,6 +855,9 @@ SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [p
 -- population/persons
 SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [persons] FROM [clinic].[other_census] AS [checked];
 
+-- check/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other_census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
 -- hierarchy/range
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_known]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
 
@@ -883,9 +889,6 @@ SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG([kanon_source].[person]) AS [fille
 
 -- risk/histogram
 SELECT [class_size], COUNT_BIG(*) AS [size_classes], SUM([class_rows]) AS [size_rows] FROM (SELECT [q0] AS [k0], [q1] AS [k1], SUM([row_count]) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[visits] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes] GROUP BY [class_size] ORDER BY CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END, [class_size];
-
--- check/blank_ends
-SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- risk/population
 SELECT COUNT_BIG(*) AS [classes], SUM([class_size]) AS [records], MIN([population_size]) AS [smallest], SUM([population_size]) AS [population_records], SUM(CASE WHEN [population_size] > 0 THEN CAST([class_size] AS FLOAT) / CAST([population_size] AS FLOAT) ELSE 0 END) AS [expected], SUM(CASE WHEN [population_size] <= 19 THEN [class_size] ELSE 0 END) AS [at_risk], SUM(CASE WHEN [population_size] = 1 THEN [class_size] ELSE 0 END) AS [uniques], SUM(CASE WHEN [population_size] < [class_size] THEN 1 ELSE 0 END) AS [missing_classes], SUM(CASE WHEN [population_size] < [class_size] THEN [class_size] ELSE 0 END) AS [missing_records] FROM (SELECT SUM([table_records]) AS [class_size], SUM([population_records]) AS [population_size] FROM (SELECT [k0], [k1], [class_size] AS [table_records], 0 AS [population_records] FROM (SELECT [q0] AS [k0], [q1] AS [k1], SUM([row_count]) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[visits] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [of_table] UNION ALL SELECT [k0], [k1], 0 AS [table_records], [class_size] AS [population_records] FROM (SELECT [q0] AS [k0], [q1] AS [k1], SUM([row_count]) AS [class_rows], COUNT_BIG(DISTINCT [unit]) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[census] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [of_population]) AS [united] GROUP BY [k0], [k1]) AS [matched] WHERE [class_size] > 0;
