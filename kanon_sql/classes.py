@@ -14,7 +14,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
-__all__ = ["Frames", "achieved_columns", "classes", "conditions", "flagged_classes"]
+__all__ = ["Frames", "achieved_columns", "classes", "conditions", "flagged_classes", "measure_name"]
 
 
 @dataclass(frozen=True)

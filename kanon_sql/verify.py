@@ -19,7 +19,7 @@ from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Achieved", "Examination", "examine", "read_examination", "reference_in"]
+__all__ = ["Achieved", "Examination", "examine", "read_examination", "reference_in", "table_frames"]
 
 
 @dataclass(frozen=True)
@@ -102,6 +102,46 @@ def reference_in(table: Relation, column: Column, unit: Column | None) -> Sql:
     )
 
 
+def table_frames(
+    table: Relation,
+    columns: Mapping[str, Column],
+    quasi_identifiers: Sequence[str],
+    attributes: Sequence[str],
+    references: Mapping[str, Sql],
+    unit: str | None,
+    mark: tuple[str, int] | None = None,
+) -> Frames:
+    """The classes of a written table, to count from; see :func:`examine` for the arguments.
+
+    Args:
+        table, columns, quasi_identifiers, references, unit, mark: as in :func:`examine`.
+        attributes: the sensitive attributes to look at.
+    """
+    keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
+    key_names = [f"q{index}" for index, _ in enumerate(keys)]
+    shared: dict[str, Any] = {
+        "table": table,
+        "keys": keys,
+        "key_names": key_names,
+        "unit": None if unit is None else exact_value(columns[unit], "checked"),
+        "where": None if mark is None else render("check/marked", column=mark[0], value=mark[1]),
+    }
+    return Frames(
+        base=render("check/rows", value=None, reference=None, **shared),
+        values={
+            name: render(
+                "check/rows",
+                value=exact_value(columns[name], "checked"),
+                reference=references.get(name),
+                **shared,
+            )
+            for name in attributes
+        },
+        counting="rows" if unit is None else "unit",
+        keys=[identifier(name) for name in key_names],
+    )
+
+
 def examine(
     workspace: Workspace,
     table: Relation,
@@ -124,33 +164,11 @@ def examine(
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
     """
-    keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
-    key_names = [f"q{index}" for index, _ in enumerate(keys)]
-    shared: dict[str, Any] = {
-        "table": table,
-        "keys": keys,
-        "key_names": key_names,
-        "unit": None if unit is None else exact_value(columns[unit], "checked"),
-        "where": None if mark is None else render("check/marked", column=mark[0], value=mark[1]),
-    }
     attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
     grouped = [*quasi_identifiers, *attributes, *([] if unit is None else [unit])]
     texts = exact_texts([columns[name] for name in grouped], "checked")
     refuse_blank_ends(workspace, table, texts, table.parts[-1] if table.parts else "the source")
-    frames = Frames(
-        base=render("check/rows", value=None, reference=None, **shared),
-        values={
-            name: render(
-                "check/rows",
-                value=exact_value(columns[name], "checked"),
-                reference=references.get(name),
-                **shared,
-            )
-            for name in attributes
-        },
-        counting="rows" if unit is None else "unit",
-        keys=[identifier(name) for name in key_names],
-    )
+    frames = table_frames(table, columns, quasi_identifiers, attributes, references, unit, mark)
     row = workspace.row(
         "evaluate/achieved",
         flagged=flagged_classes(frames, models),

@@ -28,7 +28,7 @@ LAYERS = [
     ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
     ["frequency"],
-    ["classes", "verify", "rollup", "matrix"],
+    ["classes", "verify", "rollup", "matrix", "histograms"],
     ["nodes"],
     ["evaluate", "release"],
     ["publish"],

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.forms import refuse_mixed_forms
+from kanon_sql.histograms import Table
+from kanon_sql.pipeline.details import of_table, with_statements
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
@@ -17,7 +19,7 @@ from kanon_sql.publish import is_same_table
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Examination, examine, reference_in
+from kanon_sql.verify import Examination, examine, reference_in, table_frames
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["check"]
@@ -31,6 +33,7 @@ def check(
     count_rows: bool = False,
     timeout: float | None = None,
     report: Reporter | None = None,
+    details: bool = False,
 ) -> Result:
     """Measure a table's equivalence classes against the spec's requirements.
 
@@ -42,6 +45,7 @@ def check(
             from above, so a pass then says less.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
+        details: also count what a report shows: one more statement over the table.
 
     Returns:
         Verdict ``pass`` when every class satisfies every requirement and no column that the
@@ -68,15 +72,15 @@ def check(
             needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
             target = source_relation() if is_source else Relation(parts)  # so that a scan of the source is counted
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
-            examination = examine(
-                workspace,
-                target,
-                columns,
-                list(spec.quasi_identifiers),
-                models,
-                _references(workspace, spec, models, Relation(parts), columns, unit),
-                unit,
-            )
+            references = _references(workspace, spec, models, Relation(parts), columns, unit)
+            quasi_identifiers = list(spec.quasi_identifiers)
+            examination = examine(workspace, target, columns, quasi_identifiers, models, references, unit)
+            more = None
+            if details:
+                closeness = {model.sensitive: model for model in models if isinstance(model, TCloseness)}
+                frames = table_frames(target, columns, quasi_identifiers, list(closeness), references, unit)
+                counted = Table("table", frames, closeness)
+                more = of_table(workspace, spec, models, counted, frames.counting, examination.rows)
         notes = []
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
@@ -99,6 +103,7 @@ def check(
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=notes,
             sql=redacted_log(meter),
+            details=with_statements(more, meter.log),
         )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines.base import Meter
 from kanon_sql.errors import RequirementNotMet
 from kanon_sql.lattice import Node
 from kanon_sql.search import Explained
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.details import Details
 
 __all__ = ["Cost", "Result", "SearchSummary"]
 
@@ -100,6 +103,7 @@ class Result:
         sql: every statement that ran, values redacted, in order.
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
+        details: what a report shows besides; None unless asked for.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -117,6 +121,7 @@ class Result:
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
+    details: Details | None = field(default=None, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -169,7 +174,14 @@ class Result:
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "details": None if self.details is None else self.details.to_dict(),
         }
+
+    def _repr_html_(self) -> str:
+        """The report, for notebooks."""
+        from kanon_sql import html_fragment
+
+        return html_fragment(self)
 
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:

@@ -23,7 +23,20 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
     from kanon_sql.search import Explained
 
-__all__ = ["clean_text", "doctor_text", "estimate_text", "metric", "number", "print_text", "result_text", "shown"]
+__all__ = [
+    "METRICS",
+    "clean_text",
+    "doctor_text",
+    "estimate_text",
+    "metric",
+    "number",
+    "percent",
+    "plural",
+    "print_text",
+    "reached",
+    "result_text",
+    "shown",
+]
 
 METRICS = {
     "height": "sum of the levels",
@@ -203,14 +216,14 @@ def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
         style = "red" if classes else ""
         table.add_row(
             Text(shown(str(item["requirement"]))),
-            Text(_reached(item)),
+            Text(reached(item)),
             Text(number(classes), style),
             Text(number(rows), style),
         )
     return table
 
 
-def _reached(item: Mapping[str, Any]) -> str:
+def reached(item: Mapping[str, Any]) -> str:
     """Such as ``k = 7``; a requirement without a class to hold on reaches nothing."""
     found = [
         form.format(metric(item[name]) if isinstance(item[name], float) else number(item[name]))
@@ -279,7 +292,7 @@ def _lattice(nodes: Sequence[Explained], node: Mapping[str, int] | None) -> Rend
     """How many nodes of every height were decided how; a small lattice node by node as well."""
     counts: dict[int, Counter[str]] = {}
     for item in nodes:
-        counts.setdefault(sum(item.node), Counter())[_known(item)] += 1
+        counts.setdefault(sum(item.node), Counter())[item.known] += 1
     kinds = [kind for kind in _KNOWN if any(found[kind] for found in counts.values())]
     table = columns([("height", True), ("nodes", True), *((_KNOWN[kind], True) for kind in kinds)])
     for height, found in sorted(counts.items(), reverse=True):
@@ -293,7 +306,7 @@ def _lattice(nodes: Sequence[Explained], node: Mapping[str, int] | None) -> Rend
     for item in sorted(nodes, key=lambda item: (-sum(item.node), item.node)):
         listed.add_row(
             _vector(item.node),
-            Text("chosen" if item.node == chosen else _known(item)),
+            Text("chosen" if item.node == chosen else item.known),
             Text() if item.because in (None, item.node) else _vector(item.because or ()),
             Text("" if item.metric is None else metric(item.metric)),
             Text(metric(item.bound)),
@@ -311,14 +324,6 @@ _KNOWN = {
     "not looked at": "not\nlooked at",
 }
 """What may be known about a node, and the same as the head of a column."""
-
-
-def _known(item: Explained) -> str:
-    if item.status == "evaluated":
-        return "satisfies" if item.satisfied else "violates"
-    if item.status == "inferred":
-        return "must satisfy" if item.satisfied else "must violate"
-    return "is worse" if item.status == "pruned" else "not looked at"
 
 
 def _notes(notes: Iterable[str]) -> RenderableType:
