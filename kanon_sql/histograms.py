@@ -80,7 +80,7 @@ class Counted:
 
 
 def size_edges(rows: int, ks: Iterable[int]) -> list[int]:
-    """Where ranges of sizes begin: 0, 1, 2, 5, 10, 20, 50, ... up to the number of rows, and at every k asked for."""
+    """Where ranges of sizes begin: 0, 1, 2, 5, 10, 20, ... up to the number of rows, and at each k asked for."""
     edges = {0, 1, *(k for k in ks if k <= rows)}
     decade = 1
     while decade <= rows:
@@ -90,7 +90,7 @@ def size_edges(rows: int, ks: Iterable[int]) -> list[int]:
 
 
 def distance_edges(ts: Iterable[float]) -> list[float]:
-    """Where ranges of distances end: 0, 0.05, ..., 1, and at every t asked for, so that no range holds both verdicts."""
+    """Where ranges of distances end: 0, 0.05, ..., 1, and each t asked for: no range holds both verdicts."""
     asked = sorted({float(t) for t in ts if 0 < t < 1})
     steps = [step / _STEPS for step in range(_STEPS + 1)]
     return sorted([*asked, *(step for step in steps if all(abs(step - t) > TOLERANCE for t in asked))])
@@ -102,7 +102,8 @@ def node_frames(sets: FrequencySets, node: Node, base: Relation, values: Mapping
     Args:
         sets: what the search was made over.
         node: the vector of levels.
-        base, values: the frequency sets to count from.
+        base: the frequency set of the quasi-identifiers.
+        values: per sensitive attribute, its frequency set.
     """
     keys = sets.packing.keys(sets.keyed(node), lambda index: identifier(f"c{index}_{node[index]}"))
     return Frames(
@@ -162,26 +163,19 @@ def _statement(
     measure = "class_size" if attribute is None else measure_name(len(models) - 1, models[-1])
     found = classes(frames, models, with_keys=False)
     if kept:
-        found = render("evaluate/flagged", classes=found, columns=["class_size", *_measured(attribute, measure)],
-                       conditions=conditions(kept))  # fmt: skip
-    inner: list[Any]
-    if attribute is None:  # a range ends where the next one begins
-        inner = [int(edge) for edge in edges[1:]]
-    else:
-        inner = [edge + TOLERANCE for edge in edges]
+        columns = list(dict.fromkeys(["class_size", measure]))
+        found = render("evaluate/flagged", classes=found, columns=columns, conditions=conditions(kept))
+    # A range of sizes ends where the next one begins; one of distances at its own end, with the models' tolerance.
+    ends: list[Any] = [int(edge) for edge in edges[1:]] if attribute is None else [edge + TOLERANCE for edge in edges]
     return workspace.compiler.statement(
         "details/histogram",
         number=number,
         classes=found,
         value=measure,
-        edges=inner,
+        edges=ends,
         ends=attribute is not None,
         kept_only=bool(kept),
     )
-
-
-def _measured(attribute: str | None, measure: str) -> list[str]:
-    return [] if attribute is None else [measure]
 
 
 def _sizes(edges: Sequence[float], row: Row) -> Bin:

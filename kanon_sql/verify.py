@@ -111,11 +111,16 @@ def table_frames(
     unit: str | None,
     mark: tuple[str, int] | None = None,
 ) -> Frames:
-    """The classes of a written table, to count from; see :func:`examine` for the arguments.
+    """The classes of a written table, to count from.
 
     Args:
-        table, columns, quasi_identifiers, references, unit, mark: as in :func:`examine`.
+        table: the table.
+        columns: its columns by name.
+        quasi_identifiers: the columns that classes are grouped by.
         attributes: the sensitive attributes to look at.
+        references: per attribute that t-closeness looks at: the reference distribution.
+        unit: count distinct values of this column instead of rows.
+        mark: count only rows where this column has this number.
     """
     keys = [exact_value(columns[name], "checked") for name in quasi_identifiers]
     key_names = [f"q{index}" for index, _ in enumerate(keys)]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from kanon_sql.cli import reports  # adds its verbs to the app
 from kanon_sql.cli.verbs import app
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "reports"]
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "MemoryLimit",
     "OutputFormat",
     "Quiet",
+    "ReportFile",
     "ScratchMode",
     "SpecFile",
     "Threads",
@@ -147,3 +148,9 @@ MaxStatements = Annotated[
     ),
 ]
 AllMinimal = Annotated[bool, typer.Option("--all-minimal", help="Find and list all k-minimal generalizations.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="PATH", show_default=False, help="Also write a report, one HTML file that opens offline."
+    ),
+]

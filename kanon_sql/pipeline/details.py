@@ -210,9 +210,7 @@ def of_search(found: Searched) -> Details:
         lattice = evaluator.question().lattice
         limits = zip(lattice.bottom, lattice.top, evaluator.losses(node), strict=True)
         attributes = [
-            AttributeDetails(
-                name=lookup.name, level=level, minimum=low, maximum=high, height=lookup.height, loss=loss
-            )
+            AttributeDetails(name=lookup.name, level=level, minimum=low, maximum=high, height=lookup.height, loss=loss)
             for lookup, level, (low, high, loss) in zip(found.sets.lookups, node, limits, strict=True)
         ]
     made = _details(found.workspace, found.spec, found.models, tables, found.sets.counting, found.sets.rows)
@@ -323,9 +321,7 @@ def _lattice(found: Searched, lattice: Lattice) -> LatticeDetails:
         known.setdefault(sum(item.node), Counter())[item.known] += 1
     nodes = None
     if lattice.size <= LISTED:
-        nodes = tuple(
-            NodeDetails(node=item.node, known=item.known, minimal=item.node in listed) for item in explained
-        )
+        nodes = tuple(NodeDetails(node=item.node, known=item.known, minimal=item.node in listed) for item in explained)
     return LatticeDetails(
         attributes=names,
         heights=tuple(
