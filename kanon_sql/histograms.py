@@ -81,7 +81,7 @@ class Counted:
 
 def size_edges(rows: int, ks: Iterable[int]) -> list[int]:
     """Where ranges of sizes begin: 0, 1, 2, 5, 10, 20, ... up to the number of rows, and at each k asked for."""
-    edges = {0, 1, *(k for k in ks if k <= rows)}
+    edges = {0, 1, 2, *(k for k in ks if k <= rows)}
     decade = 1
     while decade <= rows:
         edges.update(step * decade for step in (1, 2, 5) if step * decade <= rows)

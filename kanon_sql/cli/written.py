@@ -35,7 +35,7 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
         typer.echo(page, nl=not page.endswith("\n"))
         return
     try:
-        path.write_text(page, encoding="utf-8")
+        path.write_text(page if page.endswith("\n") else page + "\n", encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise SpecError(f"the run is done, but its report cannot be written to {path}: {reason}") from None

@@ -79,6 +79,4 @@ def _row(run: Compared, by: str) -> list[str]:
 
 
 def _note(run: Compared) -> str:
-    if not run.result.passed:
-        return "nothing found"
-    return "worse than another" if run.dominated else ""
+    return "dominated" if run.dominated else ""

@@ -50,7 +50,7 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
     worse = [run for run in comparison.runs if run.dominated]
     if worse:
         said = (
-            f"{plural(len(worse), 'run')} marked as worse than another: some other run asks for at least that k, loses "
+            f"{plural(len(worse), 'run')} dominated: some other run asks for at least that k, loses "
             "no more and suppresses no more, and is better in one of the three."
         )
         frontier_blocks.append(Prose(said))

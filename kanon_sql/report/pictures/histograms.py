@@ -11,7 +11,7 @@ from kanon_sql.report.text import metric, number, percent
 
 __all__ = ["class_sizes", "distances", "losses", "risks"]
 
-_LEFT, _RIGHT, _TOP, _HEIGHT, _BOTTOM = 42, 10, 30, 170, 42
+_LEFT, _RIGHT, _TOP, _HEIGHT, _BOTTOM = 50, 10, 30, 170, 42
 
 
 def class_sizes(details: Details) -> Picture | None:

@@ -10,7 +10,7 @@ from kanon_sql.report.text import metric, number, percent
 
 __all__ = ["tradeoff"]
 
-_LEFT, _RIGHT, _TOP, _HEIGHT = 46, 16, 14, 220
+_LEFT, _RIGHT, _TOP, _HEIGHT = 50, 16, 18, 220
 
 
 def tradeoff(
