@@ -15,7 +15,7 @@ LIGHT = {
     "muted": "#545f70",
     "line": "#d9dde4",
     "accent": "#0f62b8",
-    "before": "#7b8698",
+    "before": "#6f7a8c",
     "good": "#157a46",
     "bad": "#b93125",
     "faint": "#e4e8ee",

@@ -11,7 +11,7 @@ from kanon_sql.report.text import metric, number, percent
 
 __all__ = ["class_sizes", "distances", "losses", "risks"]
 
-_LEFT, _RIGHT, _TOP, _HEIGHT, _BOTTOM = 50, 10, 30, 170, 42
+_LEFT, _RIGHT, _TOP, _HEIGHT, _BOTTOM = 50, 10, 38, 170, 42
 
 
 def class_sizes(details: Details) -> Picture | None:
@@ -40,9 +40,9 @@ def class_sizes(details: Details) -> Picture | None:
     if details.k is not None and below > 0:
         canvas.line("limit", place(below), _TOP - 4, place(below), bottom)
         if below < len(held):
-            canvas.text("limit-text", place(below) + 4, _TOP + 6, f"k = {number(details.k)}")
+            canvas.text("limit-text", place(below) + 4, _TOP - 6, f"k = {number(details.k)}")
         else:
-            canvas.text("limit-text", place(below) - 4, _TOP + 6, f"k = {number(details.k)}", "end")
+            canvas.text("limit-text", place(below) - 4, _TOP - 6, f"k = {number(details.k)}", "end")
     canvas.text("small", (_LEFT + WIDTH - _RIGHT) / 2, bottom + 34, _titled(details.counted, labels), "middle")
     _legend(canvas, tables)
     return Picture(
@@ -72,7 +72,7 @@ def distances(details: Details, attribute: str) -> Picture | None:
     most = max(item.classes / table.classes for table, own in found.values() for item in own.ranges)
     y = _shares_axis(canvas, most, "classes")
     x = Scale(0, 1, _LEFT + 14, WIDTH - _RIGHT)
-    for table, own in found.values():
+    for table, own in sorted(found.values(), key=lambda item: _kind(item[0]) != "release"):  # outlines on top
         filled = _kind(table) == "release"
         for item in own.ranges:
             share = item.classes / table.classes
@@ -89,7 +89,7 @@ def distances(details: Details, attribute: str) -> Picture | None:
         canvas.line("limit", x(min(t, 1)), _TOP - 4, x(min(t, 1)), bottom)
         left = t > 0.5
         canvas.text(
-            "limit-text", x(min(t, 1)) + (-4 if left else 4), _TOP + 6, f"t = {t:g}", "end" if left else "start"
+            "limit-text", x(min(t, 1)) + (-4 if left else 4), _TOP - 6, f"t = {t:g}", "end" if left else "start"
         )
     canvas.text("small", (_LEFT + WIDTH - _RIGHT) / 2, bottom + 34, "distance from the whole source", "middle")
     canvas.legend(
@@ -113,14 +113,14 @@ def losses(attributes: Sequence[AttributeDetails]) -> Picture | None:
     if not attributes:
         return None
     canvas, row, label = Canvas(), 34, 150
-    x = Scale(0, 1, label, WIDTH - 48)
+    x = Scale(0, 1, label, WIDTH - 62)
     for index, item in enumerate(attributes):
         top = 4 + index * row
         canvas.text("strong", 0, top + 12, clipped(item.name, label - 10))
         canvas.text("small", 0, top + 26, f"level {item.level} of {item.height}")
         canvas.rect("track", label, top + 4, x(1) - label, 18)
         canvas.rect("release", label, top + 4, x(item.loss) - label, 18, f"{item.name}: {metric(100 * item.loss)} %")
-        canvas.text("", x(1) + 44, top + 17, f"{_rounded(item.loss)} %", "end")
+        canvas.text("", WIDTH, top + 17, f"{_rounded(item.loss)} %", "end")
     worst = max(attributes, key=lambda item: item.loss)
     return Picture(
         name="loss",
