@@ -108,12 +108,12 @@ def report(
 @app.command(
     epilog=_examples(
         "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
-        "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report frontier.html",
+        "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
     )
 )
 def compare(
     spec_files: Annotated[
-        list[Path], typer.Argument(metavar="SPEC...", help="The specs, YAML files.", show_default=False)
+        list[Path], typer.Argument(metavar="SPEC", help="The specs, YAML files.", show_default=False)
     ],
     database: Database = MEMORY,
     ks: Annotated[
