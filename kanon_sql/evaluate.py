@@ -183,11 +183,13 @@ class Evaluator:
             kept_only: count only the classes that satisfy every requirement.
         """
         covering = self._coverings.best(node)
+        protected = {model.attribute for model in self.models}
+        values = {name: table for name, table in covering.values.items() if name in protected}
         asked = {model.sensitive: model for model in self.models if isinstance(model, TCloseness)}
         return Table(
             name=name,
-            frames=node_frames(self.sets, node, covering.base, covering.values),
-            closeness={name: asked.get(name) or TCloseness(name, 1.0) for name in covering.values},
+            frames=node_frames(self.sets, node, covering.base, values),
+            closeness={name: asked.get(name) or TCloseness(name, 1.0) for name in values},
             kept_by=self.models if kept_only else None,
         )
 

@@ -204,7 +204,7 @@ def test_it_costs_two_statements_and_no_scan(people: Engine) -> None:
     other = kanon_sql.Spec.from_dict({**SPEC, "release": "another_release"})
     having = kanon_sql.anonymize(people, other, details=True)
     assert having.cost.statements == without.cost.statements + 2
-    assert having.cost.source_scans == 2
+    assert having.cost.source_scans == without.cost.source_scans
     assert having.manifest is not None
     assert having.manifest["details"]["tables"] == having.to_dict()["details"]["tables"]
     assert (
