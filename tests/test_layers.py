@@ -29,7 +29,7 @@ LAYERS = [
     ["hierarchy_file", "hierarchies"],
     ["facts"],
     ["frequency"],
-    ["classes", "verify", "rollup", "matrix", "repeat", "ordering"],
+    ["classes", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
     ["nodes"],
     ["evaluate", "release", "intervals"],
     ["partitions", "publish", "attacks"],
