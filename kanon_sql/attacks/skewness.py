@@ -42,7 +42,11 @@ def skewness(scene: Scene, attribute: str, source: Target) -> Cases:
     if attribute not in prior.columns:
         raise SpecError(f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from")
     scene.look_at(prior, [attribute])
-    held = held_values(scene, attribute, reference_in(prior.relation, facts_of((), prior.columns[attribute]), None))
+    held = held_values(
+        scene,
+        attribute,
+        reference_in(scene.workspace, "prior", prior.relation, facts_of((), prior.columns[attribute]), None),
+    )
     most = min((float(item.t) for item in asked), default=None)
     notes = (
         [] if asked else [f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"]
