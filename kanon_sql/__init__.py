@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.audit import AuditResult, audit
     from kanon_sql.pipeline.budget import Budget
     from kanon_sql.pipeline.check import check
+    from kanon_sql.pipeline.compare import compare
     from kanon_sql.pipeline.estimate import estimate
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
     from kanon_sql.pipeline.risk import risk
+    from kanon_sql.report.html import html_fragment, html_report
     from kanon_sql.spec import Spec
 
 __all__ = [
@@ -32,8 +34,11 @@ __all__ = [
     "anonymize",
     "audit",
     "check",
+    "compare",
     "connect",
     "estimate",
+    "html_fragment",
+    "html_report",
     "plan",
     "render",
     "risk",
@@ -50,8 +55,11 @@ _HOME = {
     "anonymize": "kanon_sql.pipeline.anonymize",
     "audit": "kanon_sql.pipeline.audit",
     "check": "kanon_sql.pipeline.check",
+    "compare": "kanon_sql.pipeline.compare",
     "connect": "kanon_sql.connection",
     "estimate": "kanon_sql.pipeline.estimate",
+    "html_fragment": "kanon_sql.report.html",
+    "html_report": "kanon_sql.report.html",
     "plan": "kanon_sql.pipeline.plan",
     "render": "kanon_sql.pipeline.render",
     "risk": "kanon_sql.pipeline.risk",

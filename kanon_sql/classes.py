@@ -14,10 +14,16 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
-__all__ = ["SIZES", "Frames", "achieved_columns", "classes", "conditions", "flagged_classes", "size_number"]
-
-SIZES = 42
-"""Sizes of classes that are told apart, in powers of two: 0, 1, 2-3, 4-7, ..."""
+__all__ = [
+    "Frames",
+    "achieved_columns",
+    "classes",
+    "conditions",
+    "flagged_classes",
+    "measure_name",
+    "size_edges",
+    "size_number",
+]
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,10 @@ class Frames:
     def summed_names(self) -> list[str]:
         """The names of the sums: ``w0``, ``w1``, ..."""
         return [f"w{index}" for index in range(len(self.summed))]
+
+
+_DECADES = 13
+"""Ranges of class sizes have an end below 10 to this power."""
 
 
 def measure_name(index: int, model: PrivacyModel) -> str:
@@ -155,9 +165,18 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     )
 
 
-def size_number() -> Sql:
-    """The number of a class's size among :data:`SIZES`; computed by comparisons, since logarithms are not exact."""
-    return render("evaluate/size_number", sizes=SIZES)
+def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
+    """Where the ranges of class sizes begin: 0, 1, 2, 5, 10, 20, ..., and each size that a model asks for.
+
+    A range ends before the next one begins, so none holds both verdicts; the last one has no end.
+    """
+    steps = {step * 10**decade for decade in range(_DECADES) for step in (1, 2, 5)}
+    return sorted({0, *steps, *(model.least_size for model in models if model.least_size is not None)})
+
+
+def size_number(edges: Sequence[int]) -> Sql:
+    """The number of the range that a class's size is in; ``edges`` is where ranges begin."""
+    return render("evaluate/size_number", ends=list(edges[1:]))
 
 
 def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:

@@ -11,14 +11,16 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from kanon_sql.classes import SIZES, achieved_columns, size_number
+from kanon_sql.classes import achieved_columns, size_edges, size_number
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import FrequencySets, count_attributes
+from kanon_sql.histograms import Table, node_frames
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.nodes import NodeStatements
-from kanon_sql.privacy import Monotonicity, PrivacyModel
+from kanon_sql.privacy import Monotonicity, PrivacyModel, TCloseness
 from kanon_sql.quality import Bounds, Measured, Metric
+from kanon_sql.quality.loss import Loss
 from kanon_sql.repeat import holds_all
 from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.search import Batch, Question, Verdict
@@ -163,6 +165,7 @@ class Evaluator:
     def achieved(self, node: Node) -> Examination:
         """What the kept classes of a node achieve."""
         covering = self._coverings.best(node)
+        edges = size_edges(self.models)
         statement = self.statements.one(
             "evaluate/achieved",
             node,
@@ -171,9 +174,9 @@ class Evaluator:
             {},
             models=achieved_columns(self.models),
             kept_only=True,
-            size=size_number(),
+            size=size_number(edges),
         )
-        return read_examination(self.workspace.query(statement, SIZES), self.models)
+        return read_examination(self.workspace.query(statement, len(edges)), self.models)
 
     def releasable(self, spec: Spec, columns: Mapping[str, Column], node: Node) -> Relation | None:
         """A frequency set that covers a node and holds all that is released, if there is one."""
@@ -182,6 +185,33 @@ class Evaluator:
         covering = self._coverings.best(node)
         attribute = next(iter((*spec.sensitive, *spec.keep)), None)
         return covering.base if attribute is None else covering.values[attribute]
+
+    def losses(self, node: Node) -> list[float]:
+        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
+        loss = Loss()
+        (row,) = self.workspace.query(self.statements.question({0: (node, self._coverings.best(node))}, loss), 1)
+        classes, kept_classes, suppressed, _ = (int(value or 0) for value in row[1:5])
+        judged = self._judged(node, suppressed)
+        return loss.by_attribute(self.counts, self._measured(judged, classes, kept_classes, row[5:], loss))
+
+    def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
+        """The classes of a node to count, and the distance of every sensitive attribute.
+
+        Args:
+            name: what to call them.
+            node: the vector of levels.
+            kept_only: count only the classes that satisfy every requirement.
+        """
+        covering = self._coverings.best(node)
+        asked = [model for model in self.models if isinstance(model, TCloseness)]
+        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
+        others = [name for name in protected if all(model.attribute != name for model in asked)]
+        return Table(
+            name=name,
+            frames=node_frames(self.sets, node, covering),
+            closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
+            kept_by=self.models if kept_only else None,
+        )
 
     def suppressed_classes(self, node: Node) -> Relation:
         """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses; made once."""
@@ -236,20 +266,26 @@ class Evaluator:
         )
         if metric is None:
             return judged
-        names = self.statements.aggregate_names(metric, len(self.statements.carried(node, metric)))
-        measured = Measured(
-            node=node,
-            suppressed=judged.suppressed,
-            classes=total,
-            kept_classes=kept_classes,
-            sized=self.statements.sized(node),
-            keyed=self.sets.keyed(node),
-            values=dict(zip(names, row[4:], strict=False)),
-        )
+        measured = self._measured(judged, total, kept_classes, row[4:], metric)
         return replace(
             judged,
             metric=metric.value(self.counts, measured),
             floor=_below(metric.floor(self.counts, measured)),
+        )
+
+    def _measured(
+        self, judged: Verdict, classes: int, kept_classes: int, aggregates: Sequence[Any], metric: Metric
+    ) -> Measured:
+        """A node's own aggregates by their names."""
+        names = self.statements.aggregate_names(metric, len(self.statements.carried(judged.node, metric)))
+        return Measured(
+            node=judged.node,
+            suppressed=judged.suppressed,
+            classes=classes,
+            kept_classes=kept_classes,
+            sized=self.statements.sized(judged.node),
+            keyed=self.sets.keyed(judged.node),
+            values=dict(zip(names, aggregates, strict=False)),
         )
 
     def _judged(self, node: Node, violating: int, violating_monotone: int | None = None) -> Verdict:

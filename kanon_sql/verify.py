@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.blanks import refuse_blank_ends
-from kanon_sql.classes import SIZES, Frames, achieved_columns, conditions, flagged_classes, size_number
+from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_classes, size_edges, size_number
 from kanon_sql.engines.base import Column, Row
 from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
@@ -31,6 +31,7 @@ __all__ = [
     "groupings",
     "read_examination",
     "reference_in",
+    "table_frames",
 ]
 
 
@@ -65,17 +66,17 @@ class ClassSizes:
     """The classes of about one size, in what a class counts: rows, or persons.
 
     Attributes:
-        least, most: the sizes; a power of two and one less than the next.
+        least, most: the sizes, both included; no ``most`` where there is no end.
         classes: how many classes have such a size.
         rows: rows in them.
     """
 
     least: int
-    most: int
+    most: int | None
     classes: int
     rows: int
 
-    def to_dict(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int | None]:
         """As it stands in results."""
         return {"from": self.least, "to": self.most, "classes": self.classes, "rows": self.rows}
 
@@ -125,7 +126,7 @@ class Examination:
         """Whether every class satisfies every requirement. A table without rows does."""
         return not any(item.violating_classes for item in self.achieved)
 
-    def sizes_list(self) -> list[dict[str, int]]:
+    def sizes_list(self) -> list[dict[str, int | None]]:
         """The sizes of the classes as they stand in results."""
         return [item.to_dict() for item in self.sizes]
 
@@ -154,7 +155,9 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Exa
             values |= model.achieved_second(_extreme(min if model.second == "MIN" else max, found, place))
             place += 1
         achieved.append(Achieved(model, values, violating_classes, violating_rows))
-    sizes = [ClassSizes(2 ** (row[0] - 1) if row[0] else 0, 2 ** row[0] - 1, int(row[1]), int(row[3])) for row in found]
+    edges = size_edges(models)
+    ends = [*(edge - 1 for edge in edges[1:]), None]
+    sizes = [ClassSizes(edges[row[0]], ends[row[0]], int(row[1]), int(row[3])) for row in found]
     return Examination(
         rows=_total(found, 3),
         classes=_total(found, 1),
@@ -238,13 +241,14 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     found: dict[str, Achieved] = {}
     whole: Examination | None = None
     for names, own in groupings(models).items():
+        edges = size_edges(own)
         rows = workspace.fetch(
             "evaluate/achieved",
-            SIZES,
+            len(edges),
             flagged=flagged_classes(_frames(workspace, _over(subject, names), own), own),
             models=achieved_columns(own),
             kept_only=False,
-            size=size_number(),
+            size=size_number(edges),
         )
         examination = read_examination(rows, own)
         found |= {item.model.key: item for item in examination.achieved}
@@ -288,6 +292,25 @@ def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
 
 def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
     """Where the classes of a table are counted from; refuses texts that the engine would merge."""
+    attributes = (model.attribute for model in models if model.attribute is not None)
+    grouped = [
+        *subject.quasi_identifiers,
+        *dict.fromkeys(attributes),
+        *([] if subject.unit is None else [subject.unit]),
+    ]
+    texts = exact_texts([subject.columns[name] for name in grouped], "checked")
+    what = subject.table.parts[-1] if subject.table.parts else "the source"
+    refuse_blank_ends(workspace, subject.table, texts, what)
+    return table_frames(subject, models)
+
+
+def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
+    """Where the classes of a table are counted from, once :func:`examine` has taken it.
+
+    Args:
+        subject: the table.
+        models: the requirements whose attributes to look at.
+    """
     columns, unit = subject.columns, subject.unit
     keys = [exact_value(columns[name], "checked") for name in subject.quasi_identifiers]
     key_names = [f"q{index}" for index, _ in enumerate(keys)]
@@ -300,11 +323,7 @@ def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
         if subject.mark is None
         else render("check/marked", column=subject.mark[0], value=subject.mark[1]),
     }
-    attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-    grouped = [*subject.quasi_identifiers, *attributes, *([] if unit is None else [unit])]
-    texts = exact_texts([columns[name] for name in grouped], "checked")
-    what = subject.table.parts[-1] if subject.table.parts else "the source"
-    refuse_blank_ends(workspace, subject.table, texts, what)
+    attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")

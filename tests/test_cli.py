@@ -46,7 +46,8 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "clean", "doctor", "schema", "dbt")
+VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "clean", "doctor", "schema", "dbt",
+         "report", "compare")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 
@@ -670,10 +671,19 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
     assert examples
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
+    if verb == "report":
+        (clinic / "run.json").write_text(plan_with_details())
+    for name in ("strict.yml", "loose.yml"):
+        (clinic / name).write_text(SPEC)
     for example in examples:
         result = run(*shlex.split(example.partition(" > ")[0]))
         assert result.exit_code in (0, 1), f"{example}: {result.output}"
-        assert result.stdout
+        assert result.stdout or "-o" in example or "--pictures" in example
+
+
+def plan_with_details() -> str:
+    """The JSON of a run with all that a report shows."""
+    return str(run("plan", "spec.yml", "-d", "clinic.duckdb", "--report", "any.html", "--format", "json", "-q").stdout)
 
 
 def test_help_imports_nothing_heavy() -> None:

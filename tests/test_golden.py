@@ -33,6 +33,7 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.facts import facts_of
 from kanon_sql.frequency import build_frequency_sets, exact_texts
+from kanon_sql.histograms import count_classes
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
 from kanon_sql.pipeline.clean import clean
@@ -190,12 +191,16 @@ def statements(dialect: str) -> list[Statement]:
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
+        evaluator.losses((1, 1, 0))
+        counted = [evaluator.table("source", (0, 0, 0), kept_only=False)]
+        count_classes(workspace, [*counted, evaluator.table("release", (1, 1, 0), kept_only=True)], models)
         DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
         order_domains(workspace, with_table, {column.name: column for column in COLUMNS}, sets, most=None)
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})
         workspace.execute("manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+        workspace.fetch("manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
         by_name = {column.name: column for column in COLUMNS}
         facts = {"dx": facts_of(models, by_name["dx"])}
         subject = Subject(
@@ -214,7 +219,7 @@ def statements(dialect: str) -> list[Statement]:
         workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
-    kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True)
+    kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True, details=True)
     engine.capabilities = replace(engine.capabilities, row_id="rowid")  # so that its template is rendered everywhere
     audited = spec_of(
         source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, keep=["weight"],

@@ -29,7 +29,7 @@ LAYERS = [
     ["hierarchy_file", "hierarchies"],
     ["facts"],
     ["frequency", "population"],
-    ["classes", "verify", "rollup", "matrix", "repeat", "ordering"],
+    ["classes", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
     ["nodes", "risks"],
     ["evaluate", "release", "intervals"],
     ["partitions", "publish", "attacks"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.cli import dbt as _dbt  # noqa: F401 - defines a verb
+from kanon_sql.cli import dbt, reports  # noqa: F401 - each adds its verbs to the app
 from kanon_sql.cli.verbs import app
 
 __all__ = ["app", "main"]

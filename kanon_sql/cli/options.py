@@ -20,6 +20,7 @@ __all__ = [
     "MemoryLimit",
     "OutputFormat",
     "Quiet",
+    "ReportFile",
     "ScratchMode",
     "SpecFile",
     "Threads",
@@ -158,3 +159,9 @@ MaxStatements = Annotated[
     ),
 ]
 AllMinimal = Annotated[bool, typer.Option("--all-minimal", help="Find and list all k-minimal generalizations.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--report", metavar="PATH", show_default=False, help="Also write a report, one HTML file that opens offline."
+    ),
+]

@@ -25,6 +25,7 @@ from kanon_sql.cli.options import (
     MemoryLimit,
     OutputFormat,
     Quiet,
+    ReportFile,
     ScratchMode,
     SpecFile,
     Threads,
@@ -32,6 +33,7 @@ from kanon_sql.cli.options import (
     Verbose,
 )
 from kanon_sql.cli.session import INTERRUPTED, Session, session
+from kanon_sql.cli.written import refuse_report_path, write_report
 from kanon_sql.errors import DatabaseError, ExitCode, SpecError
 from kanon_sql.version import __version__
 
@@ -183,6 +185,7 @@ def plan(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -203,6 +206,9 @@ def plan(
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.plan import plan as run_plan
 
+        refuse_report_path(report_file, "--report")
+        if estimate and report_file is not None:
+            raise SpecError("--estimate and --report exclude each other: an estimate has nothing to report")
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         if estimate:
@@ -217,8 +223,10 @@ def plan(
             budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
             all_minimal=all_minimal,
+            details=report_file is not None,
         )
         _print_result(run, result, output, all_minimal=all_minimal)
+        _write_report(run, result, report_file)
         if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
             raise typer.Exit(INTERRUPTED)
         _exit(result.passed)
@@ -252,6 +260,7 @@ def anonymize(
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
     scratch: ScratchMode = None,
+    report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -271,6 +280,7 @@ def anonymize(
         from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
         from kanon_sql.pipeline.budget import Budget
 
+        refuse_report_path(report_file, "--report")
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other")
         if database == MEMORY:
@@ -284,11 +294,20 @@ def anonymize(
         engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
         run.keep_below(max_bytes, spec, "anonymize")
         budget = Budget(max_seconds, max_statements)
-        result = run_anonymize(engine, spec, timeout=timeout, report=run.report, budget=budget, all_minimal=all_minimal)
+        result = run_anonymize(
+            engine,
+            spec,
+            timeout=timeout,
+            report=run.report,
+            budget=budget,
+            all_minimal=all_minimal,
+            details=report_file is not None,
+        )
         _print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:
             _write_manifest(path, result.manifest)
             run.message(f"manifest: {path}")
+        _write_report(run, result, report_file)
         _exit(result.passed)
 
 
@@ -320,6 +339,7 @@ def check(
             help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them.",
         ),
     ] = False,
+    report_file: ReportFile = None,
     output: Annotated[
         CheckFormat,
         typer.Option("--format", help="How to write the result to standard output; junit, github and markdown for CI."),
@@ -340,6 +360,7 @@ def check(
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.check import check as run_check
 
+        refuse_report_path(report_file, "--report")
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_check(
@@ -350,6 +371,7 @@ def check(
             reveal=REVEALED if reveal else 0,
             timeout=timeout,
             report=run.report,
+            details=report_file is not None,
         )
         if output is CheckFormat.text or output is CheckFormat.json:
             _print_result(run, result, OutputFormat(output.value))
@@ -358,6 +380,7 @@ def check(
 
             run.close()
             typer.echo(PIPELINES[output.value](result))
+        _write_report(run, result, report_file)
         _exit(result.passed)
 
 
@@ -804,6 +827,13 @@ def _print_result(run: Session, result: Result, output: OutputFormat, *, all_min
         from kanon_sql.report.text import result_text
 
         _print(result_text(result, all_minimal=all_minimal))
+
+
+def _write_report(run: Session, result: Result, path: Path | None) -> None:
+    if path is not None:
+        from kanon_sql.report.html import html_report
+
+        write_report(run, path, html_report(result))
 
 
 def _print_json(data: Any) -> None:

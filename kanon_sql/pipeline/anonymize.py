@@ -12,6 +12,7 @@ from typing import Any
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.budget import Budget
+from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
@@ -32,6 +33,7 @@ def anonymize(
     report: Reporter | None = None,
     budget: Budget | None = None,
     all_minimal: bool = False,
+    details: bool = False,
 ) -> Result:
     """Publish a release that satisfies the spec's requirements, or publish nothing.
 
@@ -42,6 +44,7 @@ def anonymize(
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        details: also count what a report shows, and put it into the manifest: two more statements, no scan.
 
     Returns:
         Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
@@ -63,8 +66,10 @@ def anonymize(
             refuse_foreign_release(workspace, spec)
         with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
             node, evaluator = found.node, found.evaluator
+            more = of_search(found) if details else None
             if node is None or evaluator is None:
-                return _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))
+                failed = _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))
+                return replace(failed, details=with_statements(more, meter.log))
             metrics = measured(found)
             rows = found.rows()
             suppressed = None
@@ -98,11 +103,13 @@ def anonymize(
                     cost=Cost.of(meter, time.perf_counter() - started),
                     notes=[*found.notes, *([] if written.note is None else [written.note])],
                     intervals=found.intervals,
+                    details=with_statements(more, meter.log),
                 )
                 manifest = _manifest(found, written, result)
                 publish(found.workspace, spec, written, manifest)
         cost = Cost.of(meter, time.perf_counter() - started)
-        return replace(result, cost=cost, sql=redacted_log(meter), manifest=manifest)
+        more = with_statements(more, meter.log)
+        return replace(result, cost=cost, sql=redacted_log(meter), manifest=manifest, details=more)
 
 
 def _failed(found: Searched, cost: Cost, sql: tuple[str, ...]) -> Result:
@@ -148,6 +155,8 @@ def _manifest(found: Searched, written: Written, result: Result) -> dict[str, An
         "metrics": dict(result.metrics),
         "search": result.to_dict()["search"],
         "cost": result.cost.to_dict(),
+        "notes": list(result.notes),
+        "details": None if result.details is None else result.details.to_dict(),
         "versions": {
             "python": platform.python_version(),
             "sqlglot": version("sqlglot"),

@@ -11,16 +11,18 @@ from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_value
+from kanon_sql.histograms import Table
+from kanon_sql.pipeline.details import of_table, with_statements
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.pipeline.tables import Table, open_table, unknown_columns
+from kanon_sql.pipeline.tables import OpenTable, open_table, unknown_columns
 from kanon_sql.population import Matched, match_populations
-from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel, models_of
+from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel, TCloseness, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Examination, Subject, examine, failing_classes, reference_in
+from kanon_sql.verify import Examination, Subject, examine, failing_classes, groupings, reference_in, table_frames
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["check"]
@@ -35,6 +37,7 @@ def check(
     reveal: int = 0,
     timeout: float | None = None,
     report: Reporter | None = None,
+    details: bool = False,
 ) -> Result:
     """Measure a table's equivalence classes against the spec's requirements.
 
@@ -48,6 +51,7 @@ def check(
             persons: the result is then no longer free of them.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
+        details: also count what a report shows: one more statement over the table.
 
     Returns:
         Verdict ``pass`` when every class satisfies every requirement and no column that the
@@ -86,6 +90,7 @@ def check(
             )
             examination = _with_absent(examine(workspace, subject, models), matched)
             revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
+            more = of_table(workspace, spec, models, _counted(subject, models)) if details else None
         notes = []
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
@@ -112,7 +117,14 @@ def check(
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=notes,
             sql=redacted_log(meter),
+            details=with_statements(more, meter.log),
         )
+
+
+def _counted(subject: Subject, models: list[PrivacyModel]) -> Table:
+    """The classes that a report counts: those of the spec's quasi-identifiers."""
+    closeness = [model for model in groupings(models)[None] if isinstance(model, TCloseness)]
+    return Table("table", table_frames(subject, closeness), closeness)
 
 
 def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
@@ -122,7 +134,7 @@ def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
     return list(dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at]))
 
 
-def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, table: Table) -> None:
+def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, table: OpenTable) -> None:
     problems = unknown_columns(table.shown, table.columns, _grouped(spec, models), "which the spec needs")
     if unit is not None and unit not in table.columns:
         problems.append(

@@ -7,6 +7,7 @@ import time
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.pipeline.budget import Budget
+from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched
 from kanon_sql.quality import METRICS
@@ -26,6 +27,7 @@ def plan(
     budget: Budget | None = None,
     explain: bool = False,
     all_minimal: bool = False,
+    details: bool = False,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
 
@@ -37,6 +39,7 @@ def plan(
         budget: when to end the search early, at the best node found so far.
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        details: also count what a report shows: two more statements, no scan.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up.
@@ -56,6 +59,7 @@ def plan(
             message = found.failure() if examination is None else _message(found)
             metrics = measured(found)
             lattice = found.explained() if explain else None
+            more = of_search(found) if details else None
         release = None if spec.release is None else ".".join(spec.release)
         return Result(
             verb="plan",
@@ -74,6 +78,7 @@ def plan(
             sql=redacted_log(meter),
             lattice=lattice,
             intervals=found.intervals,
+            details=with_statements(more, meter.log),
         )
 
 

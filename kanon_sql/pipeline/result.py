@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines.base import Meter
 from kanon_sql.errors import RequirementNotMet
 from kanon_sql.lattice import Node
 from kanon_sql.search import Explained
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.details import Details
 
 __all__ = ["Cost", "Result", "SearchSummary"]
 
@@ -95,7 +98,7 @@ class Result:
             level 1 the interval, level 2 the top.
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
-        class_sizes: classes and rows by the size of the class, in powers of two; see
+        class_sizes: classes and rows by the size of the class; see
             :class:`kanon_sql.verify.ClassSizes`.
         achieved: per requirement, what is reached and what violates.
         metrics: every quality metric of the node.
@@ -106,6 +109,7 @@ class Result:
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
         revealed: classes that violate a requirement, with their values; None unless asked for.
+        details: what a report shows besides; None unless asked for.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -124,8 +128,9 @@ class Result:
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
     intervals: Mapping[str, int] | None = None
-    class_sizes: Sequence[Mapping[str, int]] = ()
+    class_sizes: Sequence[Mapping[str, int | None]] = ()
     revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
+    details: Details | None = field(default=None, repr=False)
 
     @property
     def passed(self) -> bool:
@@ -181,8 +186,15 @@ class Result:
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "details": None if self.details is None else self.details.to_dict(),
             **revealed,
         }
+
+    def _repr_html_(self) -> str:
+        """The report, for notebooks."""
+        from kanon_sql import html_fragment
+
+        return html_fragment(self)
 
 
 def redacted_log(meter: Meter) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.pipeline.result import Cost, redacted_log
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.pipeline.tables import Table, open_table, unknown_columns
+from kanon_sql.pipeline.tables import OpenTable, open_table, unknown_columns
 from kanon_sql.risks import (
     Combination,
     Estimate,
@@ -237,7 +237,9 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
         raise SpecError(problems)
 
 
-def _opened(engine: Engine, spec: Spec, parts: tuple[str, ...] | None, names: Sequence[str], unit: str | None) -> Table:
+def _opened(
+    engine: Engine, spec: Spec, parts: tuple[str, ...] | None, names: Sequence[str], unit: str | None
+) -> OpenTable:
     opened = open_table(engine, spec, parts)
     problems = unknown_columns(opened.shown, opened.columns, names, "which is to be looked at")
     if unit is not None and unit not in opened.columns:
@@ -250,12 +252,12 @@ def _opened(engine: Engine, spec: Spec, parts: tuple[str, ...] | None, names: Se
     return opened
 
 
-def _of(table: Table, names: Sequence[str]) -> list[Column]:
+def _of(table: OpenTable, names: Sequence[str]) -> list[Column]:
     return [table.columns[name] for name in names]
 
 
 def _population(
-    workspace: Workspace, spec: Spec, name: str, table: Table, names: Sequence[str], unit: str | None
+    workspace: Workspace, spec: Spec, name: str, table: OpenTable, names: Sequence[str], unit: str | None
 ) -> RiskFrames:
     """Where the population's records are counted, once it is sure that its values can be compared."""
     opened = open_table(workspace.engine, spec, parse_table_name(name))

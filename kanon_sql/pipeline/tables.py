@@ -18,11 +18,11 @@ from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Table", "open_table", "unknown_columns"]
+__all__ = ["OpenTable", "open_table", "unknown_columns"]
 
 
 @dataclass(frozen=True)
-class Table:
+class OpenTable:
     """A table and its columns.
 
     Attributes:
@@ -48,7 +48,7 @@ class Table:
         refuse_blank_ends(workspace, self.relation, exact_texts(list(used.values()), "checked"), self.shown)
 
 
-def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> Table:
+def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> OpenTable:
     """Look up a table's columns, without reading a row.
 
     Args:
@@ -62,7 +62,7 @@ def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> Tab
     columns = {column.name: column for column in engine.columns(relation)}
     named = parts or source
     shown = "the source" if named is None else ".".join(named)
-    return Table(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
+    return OpenTable(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
 
 
 def unknown_columns(shown: str, columns: Iterable[str], names: Iterable[str], why: str) -> list[Problem]:

@@ -53,6 +53,11 @@ class AlphaKAnonymityModel(PrivacyModel):
         """A value to protect that is misspelt would not be protected."""
         return tuple(self.lists)
 
+    @property
+    def least_size(self) -> int:
+        """``k``."""
+        return self.k
+
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression."""
         return Monotonicity.WITHOUT_SUPPRESSION

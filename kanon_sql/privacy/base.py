@@ -109,6 +109,11 @@ class PrivacyModel(ABC):
         return self.name + of + ("" if self.quasi_identifiers is None else f"[{', '.join(self.quasi_identifiers)}]")
 
     @property
+    def least_size(self) -> int | None:
+        """The size that every class must have, where the model asks for one."""
+        return None
+
+    @property
     def lists(self) -> Mapping[str, tuple[str, ...]]:
         """A fact's name -> the values, as text, of which it is 1; it is 0 of all others."""
         return {}

@@ -28,6 +28,11 @@ class KAnonymityModel(PrivacyModel):
         """Such as ``5-anonymity``."""
         return f"{self.k}-anonymity"
 
+    @property
+    def least_size(self) -> int:
+        """``k``."""
+        return self.k
+
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always: a union has at least as many rows, and persons, as each part."""
         return Monotonicity.ALWAYS

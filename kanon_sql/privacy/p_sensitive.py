@@ -41,6 +41,11 @@ class PSensitiveModel(PrivacyModel):
         """Such as ``2-sensitive 5-anonymity of diagnosis``."""
         return f"{self.p}-sensitive {self.k}-anonymity of {self.sensitive}"
 
+    @property
+    def least_size(self) -> int:
+        """``k``."""
+        return self.k
+
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always for rows, never for persons."""
         return Monotonicity.NEVER if by_person else Monotonicity.ALWAYS

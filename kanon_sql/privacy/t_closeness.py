@@ -8,12 +8,15 @@ The distance is that of earth moving: the least mass times distance that turns o
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from kanon_sql.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
 from kanon_sql.spec import QuasiIdentifier
 
-__all__ = ["HierarchicalTCloseness", "OrderedTCloseness", "TCloseness"]
+__all__ = ["Distance", "HierarchicalTCloseness", "OrderedTCloseness", "TCloseness"]
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+"""How far apart two values are: all alike, by their ranks, or by where they meet in a hierarchy."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,7 @@ class TCloseness(PrivacyModel):
     """
 
     name: ClassVar[str] = "t_closeness"
+    distance: ClassVar[Distance] = "equal"
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
@@ -75,6 +79,7 @@ class OrderedTCloseness(TCloseness):
     """
 
     name: ClassVar[str] = "ordered_t_closeness"
+    distance: ClassVar = "ordered"
     needs_facts: ClassVar[tuple[str, ...]] = (
         "value_rank",
         "share_through",
@@ -104,6 +109,7 @@ class HierarchicalTCloseness(TCloseness):
     """
 
     name: ClassVar[str] = "hierarchical_t_closeness"
+    distance: ClassVar = "hierarchical"
     tree: QuasiIdentifier = field(kw_only=True)
     levels: int = field(default=1, kw_only=True)
     """The height of the hierarchy; known once it was read."""

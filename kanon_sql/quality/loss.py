@@ -37,6 +37,10 @@ class Loss(Metric):
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """The geometric mean of the attributes' losses."""
+        return geometric_mean(self.by_attribute(counts, measured), counts.weights)
+
+    def by_attribute(self, counts: Counts, measured: Measured) -> list[float]:
+        """Per quasi-identifier, the share of its detail that is lost; suppressed rows lose all of it."""
         kept = counts.rows - measured.suppressed
         position = {attribute: index for index, attribute in enumerate(measured.sized)}
         shares = []
@@ -46,7 +50,7 @@ class Loss(Metric):
             else:
                 covered = float(kept * (1 if level == 0 and attribute.height > 0 else attribute.domain_rows))
             shares.append(covered / attribute.domain_rows + measured.suppressed)
-        return self._mean(counts, shares)
+        return self._normalized(counts, shares)
 
     def parts(self, counts: Counts) -> list[list[float]]:
         """The factors of the geometric mean if no class had to be suppressed."""
@@ -72,12 +76,11 @@ class Loss(Metric):
             + more * (1 - attribute.largest[level] / attribute.domain_rows)
             for attribute, level in zip(counts.attributes, node, strict=True)
         ]
-        return self._mean(counts, shares)
+        return geometric_mean(self._normalized(counts, shares), counts.weights)
 
     @staticmethod
-    def _mean(counts: Counts, shares: Sequence[float]) -> float:
-        losses = [
+    def _normalized(counts: Counts, shares: Sequence[float]) -> list[float]:
+        return [
             normalized_share(share, counts.rows, attribute.domain_rows)
             for share, attribute in zip(shares, counts.attributes, strict=True)
         ]
-        return geometric_mean(losses, counts.weights)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kanon_sql.search import Explained
 
 __all__ = [
+    "METRICS",
     "clean_text",
     "columns",
     "cost_line",
@@ -40,6 +41,7 @@ __all__ = [
     "result_text",
     "section",
     "shown",
+    "size_cells",
 ]
 
 METRICS = {
@@ -264,14 +266,18 @@ def reached(item: Mapping[str, Any]) -> str:
     return "none" if unbounded or not found else ", ".join(found)
 
 
-def _sizes(sizes: Sequence[Mapping[str, int]]) -> RenderableType:
+def _sizes(sizes: Sequence[Mapping[str, int | None]]) -> RenderableType:
     table = columns([("size", True), ("classes", True), ("rows", True)])
     for item in sizes:
-        low, high = number(item["from"]), number(item["to"])
-        table.add_row(
-            *map(Text, (low if low == high else f"{low}-{high}", number(item["classes"]), number(item["rows"])))
-        )
+        table.add_row(*map(Text, size_cells(item)))
     return table
+
+
+def size_cells(item: Mapping[str, int | None]) -> tuple[str, str, str]:
+    """A range of class sizes, the classes in it, and their rows."""
+    low, high = number(item["from"] or 0), "" if item["to"] is None else number(item["to"])
+    size = f"{low} and more" if not high else low if low == high else f"{low}-{high}"
+    return size, number(item["classes"] or 0), number(item["rows"] or 0)
 
 
 def _revealed(classes: Sequence[Mapping[str, Any]]) -> RenderableType:
@@ -344,7 +350,7 @@ def _lattice(nodes: Sequence[Explained], node: Mapping[str, int] | None) -> Rend
     """How many nodes of every height were decided how; a small lattice node by node as well."""
     counts: dict[int, Counter[str]] = {}
     for item in nodes:
-        counts.setdefault(sum(item.node), Counter())[_known(item)] += 1
+        counts.setdefault(sum(item.node), Counter())[item.known] += 1
     kinds = [kind for kind in _KNOWN if any(found[kind] for found in counts.values())]
     table = columns([("height", True), ("nodes", True), *((_KNOWN[kind], True) for kind in kinds)])
     for height, found in sorted(counts.items(), reverse=True):
@@ -358,7 +364,7 @@ def _lattice(nodes: Sequence[Explained], node: Mapping[str, int] | None) -> Rend
     for item in sorted(nodes, key=lambda item: (-sum(item.node), item.node)):
         listed.add_row(
             _vector(item.node),
-            Text("chosen" if item.node == chosen else _known(item)),
+            Text("chosen" if item.node == chosen else item.known),
             Text() if item.because in (None, item.node) else _vector(item.because or ()),
             Text("" if item.metric is None else metric(item.metric)),
             Text(metric(item.bound)),
@@ -376,14 +382,6 @@ _KNOWN = {
     "not looked at": "not\nlooked at",
 }
 """What may be known about a node, and the same as the head of a column."""
-
-
-def _known(item: Explained) -> str:
-    if item.status == "evaluated":
-        return "satisfies" if item.satisfied else "violates"
-    if item.status == "inferred":
-        return "must satisfy" if item.satisfied else "must violate"
-    return "is worse" if item.status == "pruned" else "not looked at"
 
 
 def plain_notes(notes: Iterable[str]) -> RenderableType:

@@ -11,7 +11,7 @@ from kanon_sql.search.bottom_up import bottom_up
 from kanon_sql.search.datafly import datafly
 from kanon_sql.search.driver import Progress, Search, Stopped
 from kanon_sql.search.exhaustive import exhaustive
-from kanon_sql.search.explain import Explained, explain
+from kanon_sql.search.explain import Explained, Known, explain
 from kanon_sql.search.genetic import genetic
 from kanon_sql.search.greedy import greedy
 from kanon_sql.search.incognito import incognito
@@ -27,6 +27,7 @@ __all__ = [
     "Batch",
     "Cuts",
     "Explained",
+    "Known",
     "Outcome",
     "Progress",
     "Question",

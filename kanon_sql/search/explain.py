@@ -15,7 +15,10 @@ from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search.base import Outcome, Question, Verdict
 from kanon_sql.search.tags import Tags, can_win, holds
 
-__all__ = ["Explained", "explain"]
+__all__ = ["Explained", "Known", "explain"]
+
+Known = Literal["satisfies", "must satisfy", "violates", "must violate", "is worse", "not looked at"]
+"""What may be known about a node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,15 @@ class Explained:
     metric: float | None
     bound: float
     suppressed: int | None
+
+    @property
+    def known(self) -> Known:
+        """The same in words."""
+        if self.status == "evaluated":
+            return "satisfies" if self.satisfied else "violates"
+        if self.status == "inferred":
+            return "must satisfy" if self.satisfied else "must violate"
+        return "is worse" if self.status == "pruned" else "not looked at"
 
 
 def explain(question: Question, verdicts: Mapping[Node, Verdict], outcome: Outcome) -> Iterator[Explained]:

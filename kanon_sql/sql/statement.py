@@ -139,7 +139,8 @@ class Compiler:
         first = statements[0]
         text = "\nUNION ALL\n".join(statement.sql for statement in statements)
         scans = sum(statement.scans for statement in statements)
-        return Statement(first.name, text, scans, first.users, self.dialect.quoted)
+        users = next((statement.users for statement in statements if statement.users), "")
+        return Statement(first.name, text, scans, users, self.dialect.quoted)
 
     def quote(self, name: str) -> str:
         """A quoted name in this dialect, for filling a slot."""

@@ -312,6 +312,20 @@ class Conformance:
         )
         same(kanon_sql.check(engine, spec, "visits"), kanon_sql.check(reference.engine, spec, "visits"))
 
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_the_same_details_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
+    ) -> None:
+        """What a report shows: histograms of classes, losses, the lattice."""
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": L_AND_T, "suppression": {"limit": 1.0}})
+        ours, theirs = (kanon_sql.plan(used, spec, details=True).details for used in (engine, reference.engine))
+        assert ours is not None
+        assert theirs is not None
+        assert ours.tables == theirs.tables
+        assert ours.lattice == theirs.lattice
+        for mine, yours in zip(ours.attributes, theirs.attributes, strict=True):
+            assert isclose(mine.loss, yours.loss, rel_tol=1e-9, abs_tol=1e-9)
+
     @pytest.mark.parametrize("mode", ["temp", "inline", "schema"])
     def test_every_scratch_mode_gives_the_same_and_leaves_nothing(
         self, with_visits: Subject, reference: Reference, mode: str

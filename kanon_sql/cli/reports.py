@@ -1,0 +1,199 @@
+"""The verbs about results that are there already, and about several at once: ``report`` and ``compare``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MaxSeconds,
+    MaxStatements,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ReportFile,
+    ScratchMode,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import Session, session
+from kanon_sql.cli.verbs import MEMORY, _exit, _load, _need_database, _print, _print_json, app, examples
+from kanon_sql.cli.written import refuse_report_path, write_report
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import Spec
+
+__all__ = ["compare", "report"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --report report.html",
+        "kanon-sql report run.json > report.html",
+        "kanon-sql report visits_release.manifest.json -o report.html",
+        "kanon-sql report run.json --pictures figures --picture-format svg",
+    )
+)
+def report(
+    run_name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RUN", help="The JSON file of a result or a manifest, or the id of a run.", show_default=False
+        ),
+    ],
+    database: Database = MEMORY,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            "--schema", metavar="SCHEMA", show_default=False, help="Where the release is, if not the default schema."
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="PATH", show_default=False, help="Where to write; standard output if not given."
+        ),
+    ] = None,
+    pictures: Annotated[
+        Path | None,
+        typer.Option(
+            "--pictures", metavar="DIRECTORY", show_default=False, help="Write the pictures as files here instead."
+        ),
+    ] = None,
+    picture_format: Annotated[
+        str | None,
+        typer.Option("--picture-format", metavar="svg|png", show_default=False, help="svg if not given."),
+    ] = None,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write the report of a run: one HTML file that opens offline.
+
+    Reads the JSON that a verb printed with --format json, or the manifest of a published
+    release (a file, or the run's id and the database), and asks the database nothing more.
+    A run made with --report has every picture; others have those whose numbers are there.
+    With --pictures, the pictures are written as files; PNG needs kanon-sql[report].
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        if picture_format is not None and pictures is None:
+            raise SpecError("--picture-format is for --pictures; say where to write them with --pictures DIRECTORY")
+        if picture_format not in (None, "svg", "png"):
+            raise SpecError("--picture-format: expected svg or png")
+        refuse_report_path(output, "--output")
+        from kanon_sql.report.run import read_run
+
+        found = read_run(_data(run, run_name, database, schema), run_name)
+        run.close()
+        if pictures is not None:
+            from kanon_sql.report.pictures import pictures_of, write_pictures
+
+            drawn = pictures_of(found)
+            if not drawn:
+                raise SpecError(f"{run_name}: the run has no numbers to draw; run its verb again with --report")
+            for path in write_pictures(drawn.values(), pictures, picture_format or "svg"):
+                run.message(f"picture: {path}")
+        if output is not None or pictures is None:
+            from kanon_sql.report.html import run_report
+
+            write_report(run, output, run_report(found))
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
+        "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
+    )
+)
+def compare(
+    spec_files: Annotated[
+        list[Path], typer.Argument(metavar="SPEC", help="The specs, YAML files.", show_default=False)
+    ],
+    database: Database = MEMORY,
+    ks: Annotated[
+        str | None,
+        typer.Option("--k", metavar="K,K,...", show_default=False, help="Try each of these in place of the spec's k."),
+    ] = None,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
+    scratch: ScratchMode = None,
+    report_file: ReportFile = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Compare specs, or values of k, side by side: what privacy costs.
+
+    Plans each of them, writes nothing but temporary tables, and prints the metric, the
+    suppressed rows and the classes of each best generalization. Exit code 1 says that for
+    one of them at least no generalization was found. Limits hold for each run.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.pipeline.budget import Budget
+        from kanon_sql.pipeline.compare import compare as run_compare
+
+        refuse_report_path(report_file, "--report")
+        wanted = _ks(ks)
+        specs = _named(spec_files)
+        _need_database(database)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        budget = Budget(max_seconds, max_statements)
+        found = run_compare(engine, specs, wanted, timeout=timeout, budget=budget, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(found.to_dict())
+        else:
+            from kanon_sql.report.comparison import comparison_text
+
+            _print(comparison_text(found))
+        if report_file is not None:
+            from kanon_sql.report.html import comparison_report
+
+            write_report(run, report_file, comparison_report(found))
+        _exit(found.passed)
+
+
+def _ks(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and 0 < len(part) < 10 for part in parts):
+        raise SpecError("--k: expected whole numbers separated by commas, such as --k 2,5,10")
+    return [int(part) for part in parts]
+
+
+def _named(paths: list[Path]) -> dict[str, Spec]:
+    """Each spec under its file's name; under its whole path where two files have one name."""
+    names = [path.name for path in paths]
+    shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
+    if len(set(shown)) < len(shown):
+        raise SpecError("compare: a spec is given twice")
+    return {name: _load(path) for name, path in zip(shown, paths, strict=True)}
+
+
+def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
+    """The JSON of a file, or a manifest out of the database."""
+    path = Path(name)
+    if path.is_file():
+        try:
+            return json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError):
+            raise SpecError(f"{name}: not a readable file of JSON") from None
+    if name.endswith(".json") or database == MEMORY:
+        raise SpecError(f"{name}: no such file; for the id of a run, also name the database with -d")
+    from kanon_sql.engines.base import Deadline
+    from kanon_sql.pipeline.published import published_manifest
+
+    _need_database(database)
+    engine = run.connect(database, read_only=True)
+    with engine.run(Deadline(None)):
+        return published_manifest(engine, name, schema)

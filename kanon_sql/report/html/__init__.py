@@ -1,0 +1,13 @@
+"""Results as one HTML file that opens offline: no script, no other file, nothing fetched.
+
+    result or its JSON -> Run -> sections of blocks -> page
+
+A section is a list of blocks (prose, facts, a table, a picture, text), and the template knows the blocks only. What
+a result holds that no section names is shown as tables, so a new model's or audit's figures need no change here.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.report.html.page import comparison_report, html_fragment, html_report, run_report
+
+__all__ = ["comparison_report", "html_fragment", "html_report", "run_report"]

@@ -1,0 +1,257 @@
+"""What a run's report says, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from io import StringIO
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
+from kanon_sql.report.pictures import Picture, pictures_of
+from kanon_sql.report.run import Run
+from kanon_sql.report.text import METRICS, metric, number, percent, plural, reached, size_cells
+
+__all__ = ["sections_of", "tiles_of", "verdict_in_words"]
+
+
+def verdict_in_words(run: Run) -> str:
+    """The answer to what was asked, in a few words."""
+    if run.verdict is None:
+        return f"Result of {run.verb}"
+    if run.verb == "anonymize":
+        return "Published: the release meets every requirement" if run.passed else "Nothing was published"
+    if run.verb == "plan":
+        return (
+            "A release can meet every requirement" if run.passed else "No release that meets the requirements was found"
+        )
+    if run.verb == "audit":
+        return (
+            "No attack exposes anybody beyond the requirements"
+            if run.passed
+            else "Attacks expose people whom the requirements should protect"
+        )
+    if run.verb == "check":
+        return "The table meets every requirement" if run.passed else "The table does not meet the requirements"
+    return f"{run.verb}: {run.verdict}"
+
+
+def tiles_of(run: Run) -> list[tuple[str, str, str]]:
+    """The few figures that matter most: label, figure, what it is out of."""
+    rows, tiles = run.rows, []
+    if "source" in rows and run.verb in ("plan", "anonymize"):
+        source, released = rows["source"], rows.get("released", 0)
+        if run.passed:
+            tiles.append(("rows released", percent(released, source), f"{number(released)} of {number(source)}"))
+            tiles.append(
+                ("rows suppressed", percent(rows.get("suppressed", 0), source), number(rows.get("suppressed", 0)))
+            )
+        else:
+            tiles.append(("rows in the source", number(source), ""))
+    elif "source" in rows:
+        tiles.append(("rows", number(rows["source"]), ""))
+    smallest, average = run.classes.get("smallest"), run.classes.get("average")
+    if smallest is not None:
+        tiles.append(
+            ("smallest class", number(int(smallest)), "rows" if average is None else f"{metric(average)} on average")
+        )
+    if "loss" in run.metrics:
+        tiles.append(("detail lost", f"{metric(100 * run.metrics['loss'])} %", "loss, over all quasi-identifiers"))
+    if run.details is not None and run.details.tables:
+        risk = run.details.tables[-1].risk
+        if risk is not None:
+            tiles.append(("highest risk", f"{metric(100 * risk.highest)} %", "of one record, to a prosecutor"))
+    return tiles
+
+
+def sections_of(run: Run) -> list[Section]:
+    """All sections that have something to say."""
+    pictures = pictures_of(run)
+    made = [
+        Section("Requirements", list(_requirements(run))),
+        Section("What was generalized", list(_generalized(run, pictures))),
+        Section("Classes and risk", list(_risk(run, pictures))),
+        Section("Sensitive values", list(_sensitive(pictures))),
+        Section("Quality", list(_quality(run))),
+        Section("Search", list(_search(run, pictures))),
+        *(Section(in_words(name).capitalize(), generic(value)) for name, value in run.others.items() if name != "spec"),
+        Section("Notes", [Prose(note) for note in run.notes]),
+        Section("What was run", list(_cost(run))),
+        Section("Spec", list(_spec(run))),
+    ]
+    return [section for section in made if section.blocks]
+
+
+_OF_REQUIREMENTS = {"requirement", "violating_classes", "violating_rows"}
+
+
+def _requirements(run: Run) -> Iterator[Block]:
+    if run.achieved:
+        yield Cells(
+            ["asked", "achieved", "violating classes#", "rows in them#"],
+            [
+                [
+                    str(item.get("requirement", key)),
+                    reached(item),
+                    number(int(item.get("violating_classes", 0))),
+                    number(int(item.get("violating_rows", 0))),
+                ]
+                for key, item in run.achieved.items()
+            ],
+            marked=frozenset(
+                index for index, item in enumerate(run.achieved.values()) if item.get("violating_classes")
+            ),
+        )
+
+
+def _generalized(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    if run.node is None:
+        return
+    yield Prose("Level 0 is the value as it is in the source; the highest level is one value for all.")
+    if "loss" in pictures:
+        yield Figure(pictures["loss"])
+    else:
+        yield Cells(["quasi-identifier", "level#"], [[name, str(level)] for name, level in run.node.items()])
+    if run.intervals:
+        yield Prose("Level 1 is an interval of values that the search chose:")
+        yield Cells(["quasi-identifier", "intervals#"], [[name, number(n)] for name, n in run.intervals.items()])
+
+
+def _figures(pictures: Mapping[str, Picture], *names: str) -> Iterator[Block]:
+    for name in names:
+        if name in pictures:
+            yield Figure(pictures[name])
+
+
+def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    yield from _figures(pictures, "class-sizes", "risk")
+    if "class-sizes" not in pictures and run.class_sizes:
+        yield Cells(["size#", "classes#", "rows#"], [list(cells) for cells in map(size_cells, run.class_sizes)])
+    if "risk" not in pictures:
+        return
+    yield Prose(
+        "The prosecutor knows that a certain person is in the table, and looks for that person's record; the marketer "
+        "guesses about everybody. Both know every quasi-identifier, and nothing else. The journalist's risk depends on "
+        "the population that the table was drawn from, which is not known here; it is not above the prosecutor's."
+    )
+    if run.rows.get("masked"):
+        yield Prose(
+            f"{plural(run.rows['masked'], 'masked row')} of the release are in no class here; together they are one "
+            "that was verified by itself."
+        )
+
+
+def _sensitive(pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    names = [name for name in pictures if name.startswith("distances-")]
+    if names:
+        yield Prose(
+            "How far the distribution of a sensitive attribute in a class is from that in the whole source (in the "
+            "checked table, if the requirement compares with the release): 0 is the same, 1 is the farthest. The "
+            "nearer, the less a person's class tells about them."
+        )
+        yield from _figures(pictures, *names)
+
+
+def _quality(run: Run) -> Iterator[Block]:
+    if run.metrics:
+        rows = [[in_words(name), metric(value), METRICS.get(name, "")] for name, value in run.metrics.items()]
+        yield Cells(["metric, lower is better", "value#", "what it is"], rows)
+
+
+_FACTS_OF_SEARCH = {"algorithm", "criterion", "stopped", "nodes_total", "nodes_evaluated", "nodes_inferred"}
+_NO_FACTS = {"proven", "minimal_nodes", "minimal", "lattice", "runners_up", "base_reads", "frequency_sets", "matrix"}
+
+
+def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    search = run.search
+    if search is None:
+        return
+    if run.node is not None:
+        optimality = "proven optimal" if search.get("proven") else "not proven optimal: the best that was found"
+    elif search.get("proven"):
+        optimality = "proven: no generalization satisfies the requirements"
+    else:
+        optimality = "nothing was found; not proven that there is nothing"
+    facts = [("algorithm", str(search.get("algorithm"))), ("outcome", optimality)]
+    if run.node is not None:
+        facts.append(("criterion", str(search.get("criterion"))))
+    if search.get("stopped") is not None:
+        facts.append(("stopped", str(search["stopped"])))
+    evaluated, total = search.get("nodes_evaluated") or 0, search.get("nodes_total")
+    nodes = plural(evaluated, "partition") if total is None else f"{number(evaluated)} asked of {number(total)}"
+    if search.get("nodes_inferred") is not None:
+        nodes += f", {number(search['nodes_inferred'])} decided without a query"
+    facts.append(("evaluated" if total is None else "nodes", nodes))
+    if search.get("minimal_nodes") is not None and run.node is not None:
+        facts.append(("minimal", plural(search["minimal_nodes"], "k-minimal generalization")))
+    more = {
+        key: value for key, value in search.items() if key not in _FACTS_OF_SEARCH | _NO_FACTS and value is not None
+    }
+    yield Facts([*facts, *((in_words(key), str(value)) for key, value in more.items())])
+    yield from _figures(pictures, "lattice", "trade-off")
+    runners_up = search.get("runners_up")
+    if "trade-off" not in pictures and isinstance(runners_up, list) and runners_up:
+        rows = [
+            {
+                "levels": "[" + ", ".join(map(str, item["node"].values())) + "]",
+                **_without_node(item),
+            }
+            for item in runners_up
+        ]
+        yield Prose("The runners-up:")
+        yield from generic(rows)
+
+
+def _without_node(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in item.items() if key != "node"}
+
+
+def _cost(run: Run) -> Iterator[Block]:
+    cost, details = run.cost, run.details
+    facts = []
+    if details is not None:
+        facts += [
+            ("run", details.run_id),
+            ("at", details.at.replace("T", " ").replace("+00:00", " UTC")),
+            ("engine", details.engine),
+            ("kanon_sql", details.version),
+        ]
+    if cost:
+        facts += [
+            ("statements", number(int(cost.get("statements", 0)))),
+            ("source scans", number(int(cost.get("source_scans", 0)))),
+            (
+                "reached the client",
+                f"{plural(int(cost.get('rows_fetched', 0)), 'row')} of aggregates, "
+                f"{plural(int(cost.get('bytes_fetched', 0)), 'byte')}; no row of the source",
+            ),
+            ("time", f"{metric(cost.get('seconds', 0.0))} s"),
+        ]
+    if facts:
+        yield Facts(facts)
+    if details is not None and details.statements:
+        rows = [[name, number(count)] for name, count in details.statements.items()]
+        yield Cells(["statement", "times#"], rows, caption="Statements by template", folded=True)
+
+
+def _spec(run: Run) -> Iterator[Block]:
+    spec: Any = run.others.get("spec") if run.details is None else run.details.spec
+    if isinstance(spec, Mapping) and spec:
+        yield Prose("Without passwords, literals of SQL, and labels of hierarchies.")
+        yield Verbatim(_yaml(spec), "The spec that was run")
+
+
+def _yaml(data: Mapping[str, Any]) -> str:
+    writer, text = YAML(typ="safe", pure=True), StringIO()
+    writer.default_flow_style = None
+    writer.sort_base_mapping_type_on_output = False  # type: ignore[assignment]
+    writer.width = 100
+    writer.dump(_plain(data), text)
+    return text.getvalue()
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {str(key): _plain(value) for key, value in data.items()}
+    return [_plain(item) for item in data] if isinstance(data, list | tuple) else data

@@ -1,0 +1,134 @@
+"""Reports in a real browser, headless: the pictures draw, nothing overflows, the console is clean.
+
+Chromium (``chromium``, or what ``KANON_BROWSER`` names) is skipped where it is missing, unless
+``KANON_REQUIRE_BROWSER`` is set, as CI does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_cli import make_clinic, run
+from test_report import CLOSE
+
+pytestmark = pytest.mark.slow
+
+MEASURE = """
+<script>
+addEventListener("load", () => {
+  const box = (item) => item.getBoundingClientRect();
+  const found = {
+    width: document.documentElement.clientWidth,
+    overflow: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    ground: getComputedStyle(document.querySelector(".kanon")).backgroundColor,
+    pictures: [...document.querySelectorAll("svg.picture")].map((svg) => ({
+      width: box(svg).width, height: box(svg).height,
+      painted: [...svg.querySelectorAll("rect,path,circle,line")].filter((mark) => {
+        const style = getComputedStyle(mark);
+        return style.fill !== "none" || style.stroke !== "none";
+      }).length,
+      outside: [...svg.querySelectorAll("rect,path,circle,line,text")].filter((mark) => {
+        const own = box(mark), whole = box(svg);
+        return own.left < whole.left - 2 || own.right > whole.right + 2
+          || own.top < whole.top - 2 || own.bottom > whole.bottom + 2;
+      }).map((mark) => mark.outerHTML),
+      text: Math.min(...[...svg.querySelectorAll("text")].map((text) => box(text).height)),
+    })),
+  };
+  const shown = document.createElement("output");
+  shown.id = "measured";
+  shown.textContent = JSON.stringify(found);
+  document.body.append(shown);
+});
+</script>
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> str:
+    name = os.environ.get("KANON_BROWSER", "chromium")
+    found = shutil.which(name)
+    if found is None:
+        if os.environ.get("KANON_REQUIRE_BROWSER"):
+            pytest.fail(f"KANON_REQUIRE_BROWSER is set, and there is no {name}")
+        pytest.skip(f"there is no {name}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    directory = tmp_path_factory.mktemp("reports")
+    make_clinic(directory / "clinic.duckdb")
+    (directory / "small.yml").write_text(CLOSE)
+    large = CLOSE.replace("zip: {prefix: [4, 3, 2]}", "zip: {prefix: [4, 3, 2]}\n  name: {prefix: [4, 3, 2, 1]}")
+    (directory / "large.yml").write_text(
+        large.replace("identifiers: [name]\n", "").replace("[5, 10, 20]", "[5, 10, 20, 40, 80, 160]")
+    )
+    made = {}
+    for name, arguments in {
+        "plan": ["plan", "small.yml"],
+        "large": ["plan", "large.yml"],
+        "check": ["check", "small.yml", "--table", "visits"],
+        "compare": ["compare", "small.yml", "--k", "2,5,20"],
+    }.items():
+        made[name] = directory / f"{name}.html"
+        verb, spec, *more = arguments
+        result = run(verb, directory / spec, "-d", directory / "clinic.duckdb", *more, "--report", made[name], "-q")
+        assert result.exit_code in (0, 1), result.output
+    return made
+
+
+def opened(browser: str, page: Path, profile: Path, width: int, *, dark: bool = False) -> tuple[str, list[str]]:
+    """The page's DOM after loading, and what it wrote to the console."""
+    command = [
+        browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
+        f"--window-size={width},900", f"--blink-settings=preferredColorScheme={0 if dark else 1}",
+        "--enable-logging=stderr", "--dump-dom", page.as_uri(),
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+
+
+def measured(browser: str, page: Path, tmp_path: Path, width: int, *, dark: bool = False) -> dict[str, Any]:
+    """What a script finds in a copy of the page that may run one."""
+    copy = tmp_path / f"{page.stem}-{width}.html"
+    text = re.sub(r"<meta http-equiv=[^>]*>", "", page.read_text("utf-8"))
+    copy.write_text(text.replace("</body>", MEASURE + "</body>"), "utf-8")
+    dom, _ = opened(browser, copy, tmp_path / "profile", width, dark=dark)
+    found = re.search(r'<output id="measured">(.*?)</output>', dom, re.DOTALL)
+    assert found is not None, "the page did not load"
+    data: dict[str, Any] = json.loads(re.sub("&amp;", "&", re.sub("&lt;", "<", re.sub("&gt;", ">", found.group(1)))))
+    return data
+
+
+@pytest.mark.parametrize("name", ["plan", "large", "check", "compare"])
+def test_the_pictures_draw_and_the_console_is_clean(
+    browser: str, reports: dict[str, Path], tmp_path: Path, name: str
+) -> None:
+    _, console = opened(browser, reports[name], tmp_path / "profile", 1280)
+    assert console == []
+    for width in (500, 1280):  # 500: the narrowest window of a desktop browser
+        found = measured(browser, reports[name], tmp_path, width)
+        assert found["overflow"] <= 0, "nothing is wider than the window"
+        assert len(found["pictures"]) == reports[name].read_text("utf-8").count("<svg")
+        for picture in found["pictures"]:
+            assert picture["width"] > 300
+            assert picture["height"] > 40
+            assert picture["painted"] >= 4
+            assert picture["outside"] == []
+            assert picture["text"] > 8
+
+
+def test_dark_is_dark(browser: str, reports: dict[str, Path], tmp_path: Path) -> None:
+    for dark in (False, True):
+        ground = measured(browser, reports["plan"], tmp_path, 800, dark=dark)["ground"]
+        brightness = sum(map(int, re.findall(r"\d+", ground)[:3]))
+        assert (brightness < 200) == dark
