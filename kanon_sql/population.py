@@ -22,7 +22,7 @@ from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Matched", "match_populations", "populations_of"]
+__all__ = ["Matched", "match_populations", "population_notes", "populations_of"]
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,12 @@ def populations_of(
             name = f"population{len(found)}"
             found[model.frame] = _raw(workspace, spec, model.population, columns, name)
     return found
+
+
+def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
+    """What nothing here can check, per population."""
+    frames = dict.fromkeys(model.frame for model in models if isinstance(model, PopulationModel))
+    return [f"{frame} is believed: every person of the table must be in it, and nobody twice" for frame in frames]
 
 
 def match_populations(

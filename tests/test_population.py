@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+import duckdb
 import pytest
 from conftest import Database
 from hypothesis import HealthCheck, given, settings
@@ -364,3 +365,22 @@ def test_a_release_that_a_population_protects(database: Database, scratch: str) 
     assert sorted(database.rows("released")) == [("a", "[20, 30)"), ("b", "[30, 40)")]
     assert found.achieved['k_map("census")']["k"] == 3
     assert found.cost.source_scans == 2 or scratch == "inline"
+
+
+def test_what_cannot_be_checked_is_said() -> None:
+    """A population that repeats people, or lacks some, would protect where nobody does."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people AS SELECT i // 5 AS age FROM range(20) AS t(i)")
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1,
+                "source": "people",
+                "release": "people_release",
+                "quasi_identifiers": {"age": None},
+                "privacy": [{"k_map": {"population": "people", "k": 3}}],
+            }
+        )
+        engine = kanon_sql.connect(connection)
+        for result in (kanon_sql.check(engine, spec, "people"), kanon_sql.anonymize(engine, spec)):
+            assert result.passed
+            assert any("people is believed" in note for note in result.notes)

@@ -17,7 +17,7 @@ from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.pipeline.tables import OpenTable, open_table, unknown_columns
-from kanon_sql.population import Matched, match_populations
+from kanon_sql.population import Matched, match_populations, population_notes
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel, TCloseness, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
@@ -91,7 +91,7 @@ def check(
             examination = _with_absent(examine(workspace, subject, models), matched)
             revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
             more = of_table(workspace, spec, models, _counted(subject, models)) if details else None
-        notes = []
+        notes = population_notes(models)
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
         if revealed:

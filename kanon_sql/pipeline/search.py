@@ -21,7 +21,7 @@ from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
-from kanon_sql.population import populations_of
+from kanon_sql.population import population_notes, populations_of
 from kanon_sql.privacy import KAnonymityModel, PrivacyModel, models_of
 from kanon_sql.quality import METRICS
 from kanon_sql.search import (
@@ -100,7 +100,7 @@ class Searched:
             notes.append(
                 f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
             )
-        return notes
+        return [*notes, *population_notes(self.models)]
 
     @property
     def intervals(self) -> Mapping[str, int] | None:
