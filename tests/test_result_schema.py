@@ -95,8 +95,8 @@ def test_failures_follow_it(engine: Engine) -> None:
 def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     schema = result_schema()
     data = plan(engine, Spec.from_dict(SPEC)).to_dict()
-    assert set(data) == set(schema["properties"]) == set(schema["required"])
-    assert set(data) == {field.name for field in fields(Result)} - {"sql", "manifest", "lattice"}
+    assert set(data) == set(schema["properties"]) - {"revealed"} == set(schema["required"])
+    assert set(data) == {field.name for field in fields(Result)} - {"sql", "manifest", "lattice", "revealed"}
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
     assert set(schema["properties"]["metrics"]["properties"]) == set(METRICS) == set(text.METRICS)
     search = schema["properties"]["search"]["anyOf"][1]["properties"]
