@@ -126,8 +126,8 @@ def populations_of(
 
 def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
     """What nothing here can check, per population."""
-    frames = dict.fromkeys(model.frame for model in models if isinstance(model, PopulationModel))
-    return [f"{frame} is believed: every person of the table must be in it, and nobody twice" for frame in frames]
+    shown = dict.fromkeys(model.shown for model in models if isinstance(model, PopulationModel))
+    return [f"{name} is believed: every person of the table must be in it, and nobody twice" for name in shown]
 
 
 def match_populations(

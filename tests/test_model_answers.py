@@ -71,6 +71,16 @@ def test_salaries_of_the_paper(database: Database, members: Sequence[int], dista
     assert result.passed is (distance < 0.2)
 
 
+def test_spans_that_end_between_the_points_of_the_reference(database: Database) -> None:
+    """Halves and fifths against thirds, such as (|1/2 - 1/3| + |1/2 - 2/3|) / 2."""
+    database.table("everybody", {"s": "INTEGER"}, [(1,), (2,), (3,)])
+    spec = spec_of(["q"], [of("t_closeness", t=0.2, distance="ordered")], sensitive=["s"], source="everybody")
+    for members, distance in (((1, 3), 1 / 6), ((1, 2), 1 / 4), ((2, 3), 1 / 4), ((1, 1, 2, 2, 3), 1 / 10)):
+        database.table("people", {"q": "VARCHAR", "s": "INTEGER"}, [("a", salary) for salary in members])
+        (values,) = kanon_sql.check(database.engine, spec, "people").achieved.values()
+        assert values["t"] == pytest.approx(distance, abs=1e-12), members
+
+
 def test_salaries_as_one_table(database: Database) -> None:
     rows = [(f"class {number}", salary) for number, salaries in enumerate(SALARIES) for salary in salaries]
     database.table("people", {"q": "VARCHAR", "s": "INTEGER"}, rows)

@@ -223,6 +223,20 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ):
             spec = kanon_sql.Spec.from_dict({**base, **few, "search": options})
             kanon_sql.plan(kanon_sql.connect(connection), spec)
+        tree = {"tree": {"x": ["0", "1"], "y": ["2"]}}
+        listed = {"allow_positive": ["0"], "forbid_negative": ["1"], "c2": 0.1}
+        every = [
+            {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "ordered"}},
+            {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "hierarchical", "hierarchy": tree}},
+            {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 3, "values": ["0"]}},
+            {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 3}},
+            {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "basic"}},
+            {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
+            {"delta_disclosure": {"attribute": "s", "delta": 1}},
+            {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
+        ]
+        spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": every})
+        kanon_sql.check(kanon_sql.connect(connection), spec, "t", reveal=3)
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"check/blank_ends", "check/forms", "check/form_counts"}

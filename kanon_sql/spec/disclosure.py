@@ -184,10 +184,12 @@ def misfits(
     requirement: Requirement, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object
 ) -> Iterator[Fault]:
     """What is wrong with a requirement in a spec with these columns; places are relative to its parameters."""
-    if unit is not None and not requirement.counts_persons:
+    npd = isinstance(requirement, LDiversity) and requirement.kind == "npd_recursive"
+    if unit is not None and (npd or not requirement.counts_persons):
+        name = "l_diversity of kind npd_recursive" if npd else requirement.name
         yield Fault(
             (),
-            f"{requirement.name} is defined for rows: a person with several rows has several sensitive values, whose "
+            f"{name} is defined for rows: a person with several rows has several sensitive values, whose "
             "shares do not add up to 1; leave 'unit' out to protect rows, or use l_diversity or t_closeness",
             True,
         )
