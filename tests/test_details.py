@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from servers import subject_of
 
 import kanon_sql
+from kanon_sql.classes import size_edges
 from kanon_sql.engines.base import Engine
-from kanon_sql.histograms import distance_edges, size_edges
+from kanon_sql.histograms import distance_edges
 from kanon_sql.pipeline import details as module
+from kanon_sql.privacy import AlphaKAnonymityModel, EntropyLDiversity, KAnonymityModel, PSensitiveModel
 from kanon_sql.testing import Subject
 
 Rows = Sequence[tuple[Any, ...]]
@@ -87,6 +89,10 @@ def distances_by_hand(
     )
 
 
+EDGES = [0, 1, 2, 5, 10, 20, 50]
+"""Where ranges of sizes begin; the tables here are small."""
+
+
 # --- On every engine -------------------------------------------------------------------------
 
 
@@ -122,7 +128,7 @@ def agree(result: kanon_sql.Result, rows: Rows, unit: bool) -> None:
     details = result.details
     assert details is not None
     source = next(table for table in details.tables if table.name == "source")
-    edges, ends = size_edges(len(rows), [2]), distance_edges([0.5])
+    edges, ends = EDGES, distance_edges([0.5])
     raw = classes_of(rows, {"zip": 0, "age": 0})
     assert {item.low: (item.classes, item.records) for item in source.sizes} == sizes_by_hand(raw, unit, edges)
     by_hand = distances_by_hand(raw, rows, unit, ends)
@@ -175,8 +181,9 @@ def test_random_tables(rows: list[tuple[Any, ...]], unit: bool) -> None:
 
 
 def test_a_range_begins_at_every_k_and_ends_at_every_t() -> None:
-    assert size_edges(100, [3, 7]) == [0, 1, 2, 3, 5, 7, 10, 20, 50, 100]
-    assert size_edges(0, [3]) == [0, 1, 2], "so that a record alone is always in a range of its own"
+    models = [KAnonymityModel(3), PSensitiveModel("dx", 2, 7), AlphaKAnonymityModel("dx", 0.5, 30, ("a",))]
+    assert size_edges([*models, EntropyLDiversity("dx", 4.0)])[:11] == [0, 1, 2, 3, 5, 7, 10, 20, 30, 50, 100]
+    assert size_edges([])[-4:] == [500_000_000_000, 1_000_000_000_000, 2_000_000_000_000, 5_000_000_000_000]
     assert 0.33 in distance_edges([0.33])
     assert len(distance_edges([0.15])) == len(distance_edges([])) == 21, "0.15 is an end already"
     assert distance_edges([0, 1, 7]) == distance_edges([])
@@ -228,9 +235,7 @@ def test_check_counts_the_table_as_it_stands(people: Engine) -> None:
     assert result.details is not None
     (table,) = result.details.tables
     raw = classes_of(ROWS, {"zip": 0, "age": 0})
-    assert {item.low: (item.classes, item.records) for item in table.sizes} == sizes_by_hand(
-        raw, False, size_edges(len(ROWS), [2])
-    )
+    assert {item.low: (item.classes, item.records) for item in table.sizes} == sizes_by_hand(raw, False, EDGES)
     assert {item.high: item.classes for item in table.distances[0].ranges} == distances_by_hand(
         raw, ROWS, False, distance_edges([0.5])
     )

@@ -424,14 +424,15 @@ def test_several_sets_of_quasi_identifiers(database: Database) -> None:
 # --- class sizes, and what is revealed -----------------------------------------------------------------------------
 
 
-def test_class_sizes_in_powers_of_two(database: Database) -> None:
-    classes(database, *[[size] for size in (1, 1, 2, 3, 4, 7, 8, 15, 16)])
-    assert check(database, {"k_anonymity": 1}).class_sizes == [
+def test_no_range_of_class_sizes_holds_both_verdicts(database: Database) -> None:
+    classes(database, *[[size] for size in (1, 1, 2, 4, 5, 7, 8, 15, 16, 20)])
+    assert check(database, {"k_anonymity": 8}, {"k_anonymity": {"k": 3, "quasi_identifiers": ["q"]}}).class_sizes == [
         {"from": 1, "to": 1, "classes": 2, "rows": 2},
-        {"from": 2, "to": 3, "classes": 2, "rows": 5},
-        {"from": 4, "to": 7, "classes": 2, "rows": 11},
-        {"from": 8, "to": 15, "classes": 2, "rows": 23},
-        {"from": 16, "to": 31, "classes": 1, "rows": 16},
+        {"from": 2, "to": 4, "classes": 2, "rows": 6},
+        {"from": 5, "to": 7, "classes": 2, "rows": 12},
+        {"from": 8, "to": 9, "classes": 1, "rows": 8},
+        {"from": 10, "to": 19, "classes": 2, "rows": 31},
+        {"from": 20, "to": 49, "classes": 1, "rows": 20},
     ]
 
 
