@@ -95,7 +95,9 @@ class _Built(LookupTable):
     nested_in: Relation
 
 
-def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation) -> list[Lookup]:
+def build_lookups(
+    workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation, start: int = 0
+) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
     Args:
@@ -103,13 +105,14 @@ def build_lookups(workspace: Workspace, spec: Spec, columns: dict[str, Column], 
         spec: names the quasi-identifiers and their hierarchies.
         columns: the source's columns by name.
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+        start: the number of the first of them.
 
     Raises:
         HierarchyError: values without a row (counted), or levels that do not nest.
         SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
     """
     built = []
-    for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items()):
+    for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start):
         hierarchy = quasi_identifier.hierarchy
         if isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
             built.append(_from_rows(workspace, spec, index, columns[name], quasi_identifier, raw))

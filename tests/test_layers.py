@@ -31,6 +31,7 @@ LAYERS = [
     ["classes", "verify", "rollup", "matrix"],
     ["nodes"],
     ["evaluate", "release"],
+    ["history", "joint"],
     ["publish"],
     ["pipeline"],
     ["report"],

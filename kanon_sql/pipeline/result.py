@@ -100,6 +100,7 @@ class Result:
         sql: every statement that ran, values redacted, in order.
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
+        ledger: what the release and those of its ledger tell together; None without a ledger.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -117,6 +118,7 @@ class Result:
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
+    ledger: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -169,6 +171,7 @@ class Result:
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "ledger": None if self.ledger is None else dict(self.ledger),
         }
 
 

@@ -14,9 +14,10 @@ from kanon_sql.spec.hierarchy import (
     TableHierarchy,
     ValueHierarchy,
 )
+from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.requirements import KAnonymity, LDiversity, Requirement, TCloseness
+from kanon_sql.spec.requirements import KAnonymity, LDiversity, Requirement, TCloseness, parse_requirement
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "IntervalsHierarchy",
     "KAnonymity",
     "LDiversity",
+    "LedgerOptions",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Requirement",
@@ -40,5 +42,6 @@ __all__ = [
     "TreeHierarchy",
     "ValueHierarchy",
     "format_table_name",
+    "parse_requirement",
     "parse_table_name",
 ]

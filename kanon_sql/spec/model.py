@@ -41,6 +41,7 @@ from kanon_sql.spec.checks import (
     text,
 )
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
+from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql
@@ -285,6 +286,7 @@ class Spec(Part):
         suppression: how many rows may be left out.
         search: algorithm and metric.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
+        ledger: where releases are recorded and compared with earlier ones; None for no ledger.
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
@@ -316,6 +318,7 @@ class Spec(Part):
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
     ] = Field(default="value", description="What NULL in a quasi-identifier is.")
+    ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
 
@@ -393,6 +396,8 @@ class Spec(Part):
                 yield Fault(("search", "matrix"), why, True)
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
+        if value is not None and value.ledger is not None:
+            yield from ledger_faults(value)
 
     # --- Where it stands ---
 
@@ -422,6 +427,9 @@ class Spec(Part):
             "suppression": self.suppression.model_dump(),
             "search": self.search.model_dump(),
             "nulls": self.nulls,
+            "ledger": None
+            if self.ledger is None
+            else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
         }
 
     @property
