@@ -45,11 +45,13 @@ class Released:
 
     Attributes:
         level: of its labels.
+        height: the level of the top.
         digest: of its hierarchy.
         rule: the hierarchy itself, as a spec writes it, where it holds no label; else None.
     """
 
     level: int
+    height: int
     digest: str
     rule: Mapping[str, Any] | None
 
@@ -106,7 +108,7 @@ class Entry:
             "drops_nulls": self.drops_nulls,
             "masked": self.masked,
             "quasi_identifiers": {
-                name: {"level": item.level, "digest": item.digest, "rule": item.rule}
+                name: {"level": item.level, "height": item.height, "digest": item.digest, "rule": item.rule}
                 for name, item in self.quasi_identifiers.items()
             },
             "sensitive": list(self.sensitive),
@@ -127,7 +129,7 @@ class Entry:
             drops_nulls=data["drops_nulls"],
             masked=data["masked"],
             quasi_identifiers={
-                name: Released(int(item["level"]), item["digest"], item["rule"])
+                name: Released(int(item["level"]), int(item["height"]), item["digest"], item["rule"])
                 for name, item in data["quasi_identifiers"].items()
             },
             sensitive=tuple(data["sensitive"]),
@@ -155,11 +157,11 @@ def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
-def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int) -> Released:
+def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
     """How a release of a spec shows a quasi-identifier at a level."""
     holds_labels = isinstance(quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | SqlHierarchy)
     rule = None if holds_labels else _written(quasi_identifier)
-    return Released(level, digest_of(spec, quasi_identifier), rule)
+    return Released(level, height, digest_of(spec, quasi_identifier), rule)
 
 
 def _written(quasi_identifier: QuasiIdentifier) -> dict[str, Any]:

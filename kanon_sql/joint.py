@@ -22,8 +22,10 @@ they are a joint class. Rows that no release shows are in no class.
 
 When the source changed (the same paper, section 4.3). J is computed from the source as it is now. It speaks of
 the releases only if the source, generalized as each of them was, gives each of them: the same rows, as often. That is
-compared, with every column; a release that the source no longer gives is not comparable, and the answer is no. (If
-the source changed so that it gives every release nevertheless, the argument above holds for the source as it is.)
+compared, with every column; a release that the source no longer gives is not comparable, and the answer is no. If
+the source changed so that it gives every release nevertheless, the argument above holds for the source as it is. So
+rows may be added whose class an earlier release does not show: they are no different from rows that it suppressed. That
+is the remedy of section 4.3, a release built on the old one and the rows that are new.
 
 The definition and the argument are ours. They are about what releases show, not about how they were chosen.
 """

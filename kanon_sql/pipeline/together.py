@@ -1,4 +1,4 @@
-"""A release beside those that its ledger holds: may they be compared, and what do they tell together?"""
+"""A release beside those that its ledger holds: whether they can be compared, and what they tell together."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ class Together:
         names = ", ".join(entry.name for entry in self.earlier)
         if self.joint.changed:
             return (
-                f"the source no longer gives {', '.join(self.joint.changed)} as it stands in the database (it changed, or "
-                "the release did), so what the releases tell together is not known; "
-                "see m-invariance (check --earlier) for tables that change"
+                f"the source no longer gives {', '.join(self.joint.changed)} as it stands in the database (the source "
+                "changed, or the release did), so what the releases tell together is not known; "
+                "for tables that change, see m-invariance (check --earlier)"
             )
         problems = [
             f"{item.violating_classes} joint classes ({rows_in_words(item.violating_rows)}) violate {item.model.label}"
@@ -123,8 +123,8 @@ def _obstacles(
         )
     elif engine.exists(entry.release) != "table":
         found.append(
-            f"the release {entry.name} (run {entry.run_id}, {entry.published_at}) is not in the database to be compared "
-            "with: restore it, or, if its run was killed before it published, delete its row from the ledger"
+            f"the release {entry.name} (run {entry.run_id}, {entry.published_at}) is not in the database, to be "
+            "compared with: restore it, or, if its run was killed before it published, delete its row from the ledger"
         )
     if entry.unit != spec.unit:
         protects = {None: "rows"}
@@ -148,7 +148,8 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
 
     A level above tells nobody less: the lower one is out. At that very level the joint classes are those of
     the new release itself, but for suppressed rows and attributes that only earlier releases have. So the
-    search sees them. What it finds is compared like any other release.
+    search sees them. What it finds is compared like any other release. An attribute that earlier releases have at its
+    top only is as good as new, and free.
 
     Raises:
         SpecError: the spec's own limits are below that level.
@@ -158,7 +159,9 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     for name, column in columns.items():
         digest = digest_of(spec, column)
         shown = [
-            item.level for entry in entries if (item := entry.quasi_identifiers.get(name)) and item.digest == digest
+            item.level
+            for entry in entries
+            if (item := entry.quasi_identifiers.get(name)) and item.digest == digest and item.level < item.height
         ]
         if not shown:
             continue
@@ -281,8 +284,8 @@ def addition(
         drops_nulls=spec.nulls == "suppress",
         masked=written.masked > 0,
         quasi_identifiers={
-            name: released_as(spec, column, level)
-            for (name, column), level in zip(spec.quasi_identifiers.items(), node, strict=True)
+            lookup.name: released_as(spec, column, level, lookup.height)
+            for lookup, column, level in zip(found.sets.lookups, spec.quasi_identifiers.values(), node, strict=True)
         },
         sensitive=spec.sensitive,
         keep=spec.keep,
