@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.forms import refuse_mixed_forms
+from kanon_sql.pipeline.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
@@ -29,6 +30,7 @@ def check(
     table: str | None = None,
     *,
     count_rows: bool = False,
+    republication: Republication | None = None,
     timeout: float | None = None,
     report: Reporter | None = None,
 ) -> Result:
@@ -40,6 +42,8 @@ def check(
         table: the table to check; the spec's release by default.
         count_rows: count rows although the spec names a unit. Rows only bound persons
             from above, so a pass then says less.
+        republication: also compare with an earlier version of the table (m-invariance). Both tables are internal then:
+            they hold the person of every row.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
@@ -77,23 +81,28 @@ def check(
                 _references(workspace, spec, models, Relation(parts), columns, unit),
                 unit,
             )
+            invariances: list[Invariance] = []
+            if republication is not None:
+                workspace.report(f"comparing with {republication.earlier}", None)
+                invariances = measure_invariance(workspace, spec, target, columns, republication)
         notes = []
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
         present = {name.lower() for name in columns}
-        exposed = [name for name in spec.identifiers if name.lower() in present]
+        internal = None if republication is None else republication.person
+        exposed = [name for name in spec.identifiers if name.lower() in present and name != internal]
         if exposed and is_source:
             notes.append(f"the table holds identifiers ({', '.join(exposed)}): it is no release")
-        passed = examination.passed and (is_source or not exposed)
+        passed = examination.passed and all(item.passed for item in invariances) and (is_source or not exposed)
         return Result(
             verb="check",
             verdict="pass" if passed else "fail",
-            message=_message(shown, models, examination, [] if is_source else exposed),
+            message=_message(shown, models, examination, invariances, [] if is_source else exposed),
             release=shown,
             node=None,
             rows={"source": examination.rows, "released": examination.rows, "suppressed": 0},
             classes=examination.classes_dict(),
-            achieved=achieved_dict(examination),
+            achieved={**achieved_dict(examination), **{item.key: item.to_dict() for item in invariances}},
             metrics={},
             search=None,
             cost=Cost.of(meter, time.perf_counter() - started),
@@ -159,17 +168,25 @@ def _references(
     return references
 
 
-def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:
+def _message(
+    shown: str,
+    models: list[PrivacyModel],
+    examination: Examination,
+    invariances: list[Invariance],
+    exposed: list[str],
+) -> str:
     problems = [
         f"{item.violating_classes} of {examination.classes} classes ({item.violating_rows} rows) violate "
         f"{item.model.label}"
         for item in examination.achieved
         if item.violating_classes
     ]
+    problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
         return f"{shown} has no rows: nobody is in it"
-    return f"{shown}: all {examination.classes} classes satisfy {', '.join(model.label for model in models)}"
+    satisfied = [*(model.label for model in models), *(item.label for item in invariances)]
+    return f"{shown}: all {examination.classes} classes satisfy {', '.join(satisfied)}"
