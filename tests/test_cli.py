@@ -46,7 +46,7 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "render", "clean", "doctor", "schema")
+VERBS = ("demo", "init", "plan", "anonymize", "check", "render", "ledger", "clean", "doctor", "schema")
 COMMAND: Any = typer.main.get_command(app)
 
 

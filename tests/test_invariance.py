@@ -18,9 +18,8 @@ from kanon_sql.pipeline.invariance import Republication
 
 Rows = Sequence[Mapping[str, Any]]
 
-# Xiao, Tao: m-Invariance (SIGMOD 2007): the first release, and two of the table as it was half a year later: one that is
-# generalized like any other, and one that is 2-invariant, with two counterfeits (rows of nobody). A person's
-# group stands for its generalized age and zip code.
+# Xiao, Tao: m-Invariance (SIGMOD 2007): the first release, and two of the table as it was later: one that is generalized
+# like any other, and one that is 2-invariant, with two counterfeits (rows of nobody).
 FIRST = table(
     "name | age | zip | disease",
     "Bob | [21, 22] | [12k, 14k] | dyspepsia",
@@ -128,7 +127,7 @@ def test_a_null_is_no_value_and_a_value_twice_is_none(database: Database) -> Non
 def test_what_cannot_be_compared(database: Database) -> None:
     load(database, "before", FIRST)
     load(database, "now", [*INVARIANT, FIRST[1], FIRST[1]])
-    with pytest.raises(SpecError, match="1 persons .* have several rows in one version") as refused:
+    with pytest.raises(SpecError, match=r"1 persons .* have several rows in one version") as refused:
         compared(database, 2)
     assert "Alice" not in str(refused.value)
     with pytest.raises(SpecError, match="a whole number of at least 1"):

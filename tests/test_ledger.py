@@ -331,7 +331,7 @@ def sweeney_release(version: int, release: str, **more: Any) -> kanon_sql.Spec:
     return kanon_sql.Spec.from_dict(
         {
             "version": 1, "source": "pt", "release": release, "sensitive": ["problem"],
-            "quasi_identifiers": dict.fromkeys(columns, {"maximum_level": 0}),
+            "quasi_identifiers": {name: {"maximum_level": 0} for name in columns},
             "privacy": [{"k_anonymity": 2}], "ledger": "ledger", **more,
         }
     )  # fmt: skip
@@ -507,7 +507,7 @@ def test_a_release_that_is_gone_or_altered(published: Database) -> None:
     published.connection.execute("ALTER TABLE r1 DROP COLUMN dx")
     assert "no longer gives r1" in kanon_sql.anonymize(published.engine, asked("r2", 1, 0)).message
     published.connection.execute("DROP TABLE r1")
-    with pytest.raises(SpecError, match="the release r1 .* is not in the database"):
+    with pytest.raises(SpecError, match=r"the release r1 .* is not in the database"):
         kanon_sql.anonymize(published.engine, asked("r2", 1, 0))
 
 
@@ -632,6 +632,22 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
     else:
         raise AssertionError("publishing takes more than forty statements")
     assert f"s{position}" in published.tables()
+
+
+def test_plan_and_render_say_that_they_do_not_compare(published: Database) -> None:
+    assert "the ledger was not read" in kanon_sql.plan(published.engine, asked("r2", 0, 0)).notes[-1]
+    assert "The ledger's statements are left out" in kanon_sql.render(asked("r2")).text
+
+
+def test_the_list_of_releases(published: Database) -> None:
+    found = kanon_sql.ledger(published.engine, "ledger")
+    assert found.to_dict()["entries"] == entries(published)
+    (entry,) = found.entries
+    assert (entry.name, entry.quasi_identifiers["zip"].level, entry.rows["released"]) == ("r1", 1, 16)
+    published.connection.execute("DELETE FROM ledger")
+    assert kanon_sql.ledger(published.engine, "ledger").entries == ()
+    with pytest.raises(SpecError, match="there is no ledger 'other'"):
+        kanon_sql.ledger(published.engine, "other")
 
 
 def test_an_entry_holds_no_value(published: Database) -> None:

@@ -209,6 +209,12 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
                 spec = kanon_sql.Spec.from_dict({**base, **extra, "search": {"metric": metric}})
                 kanon_sql.anonymize(kanon_sql.connect(connection), spec)
                 kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
+        lasting = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21]}}, "privacy": [{"k_anonymity": 2}]}
+        for release in ("r1", "r2"):
+            spec = kanon_sql.Spec.from_dict({**lasting, "release": release, "ledger": "l"})
+            assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
+        again = kanon_sql.Republication("t", "person", 2)
+        kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
         few = {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 5}]}
         spec = kanon_sql.Spec.from_dict({**base, **few, "search": {"algorithm": "samarati", "matrix": True}})
         kanon_sql.plan(kanon_sql.connect(connection), spec)

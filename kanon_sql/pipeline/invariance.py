@@ -1,4 +1,4 @@
-"""m-invariance: may a changed table be published again beside its earlier version?"""
+"""m-invariance: whether a changed table can be published again beside its earlier version."""
 
 from __future__ import annotations
 

@@ -127,10 +127,8 @@ def _obstacles(
             "compared with: restore it, or, if its run was killed before it published, delete its row from the ledger"
         )
     if entry.unit != spec.unit:
-        protects = {None: "rows"}
         found.append(
-            f"{entry.name} protects {protects.get(entry.unit, entry.unit)}, and this spec "
-            f"{protects.get(spec.unit, spec.unit)}: use the same unit"
+            f"{entry.name} protects {entry.unit or 'rows'}, and this spec {spec.unit or 'rows'}: use the same unit"
         )
     named = [*entry.quasi_identifiers, *entry.shown]
     found += [f"the source has no column {name!r}, which {entry.name} shows" for name in named if name not in columns]

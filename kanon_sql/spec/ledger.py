@@ -52,10 +52,10 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
     for what, name in (("source", spec.source.table), ("release", spec.release)):
         if name is not None and _folded(name) == _folded(spec.ledger.table):
             yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
-    for name, quasi_identifier in spec.quasi_identifiers.items():
+    for column, quasi_identifier in spec.quasi_identifiers.items():
         if quasi_identifier.table is not None:
             yield Fault(
-                ("quasi_identifiers", name, "table"),
+                ("quasi_identifiers", column, "table"),
                 "a hierarchy table may change between two releases unseen; with a ledger, use a file, a tree or a rule",
                 True,
             )
