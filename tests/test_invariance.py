@@ -18,8 +18,8 @@ from kanon_sql.pipeline.invariance import Republication
 
 Rows = Sequence[Mapping[str, Any]]
 
-# Xiao, Tao: m-Invariance (SIGMOD 2007): the first release, and two of the table as it was later: one that is generalized
-# like any other, and one that is 2-invariant, with two counterfeits (rows of nobody).
+# Xiao, Tao: m-Invariance (SIGMOD 2007): the first release, and two of the table as it was later: one that is
+# generalized like any other, and one that is 2-invariant, with two counterfeits (rows of nobody).
 FIRST = table(
     "name | age | zip | disease",
     "Bob | [21, 22] | [12k, 14k] | dyspepsia",

@@ -534,11 +534,7 @@ class Conformance:
             spec = kanon_sql.Spec.from_dict({**asked, **changes, "release": name})
             ours, theirs = kanon_sql.anonymize(engine, spec), kanon_sql.anonymize(reference.engine, spec)
             same(ours, theirs)
-            assert ours.ledger is not None
-            assert theirs.ledger is not None
-            assert {**ours.ledger, "achieved": 0} == {**theirs.ledger, "achieved": 0}
-            for label, item in theirs.ledger["achieved"].items():
-                assert ours.ledger["achieved"][label] == pytest.approx(item, rel=1e-9)
+            assert ours.ledger == theirs.ledger is not None
             verdicts.append(ours.passed)
             assert (name in with_visits.tables()) is ours.passed
         assert verdicts == [True, False, True]
