@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import jsonschema
 import pytest
 from conftest import Database
 from hypothesis import given
@@ -15,6 +16,7 @@ from test_against_oracle import examples
 import kanon_sql
 from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.invariance import Republication
+from kanon_sql.report.json import result_schema
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -85,6 +87,7 @@ def measured(database: Database, before: Rows, now: Rows, m: int) -> tuple[bool,
     load(database, "before", before)
     load(database, "now", now)
     result = compared(database, m)
+    jsonschema.Draft202012Validator(result_schema()).validate(result.to_dict())
     achieved = dict(result.achieved["m_invariance(disease)"])
     assert achieved.pop("requirement") == f"{m}-invariance of disease since before"
     return result.passed, achieved

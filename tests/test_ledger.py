@@ -443,6 +443,18 @@ def test_a_suppressed_row_is_what_is_left_of_its_class(database: Database) -> No
     assert kanon_sql.anonymize(database.engine, asked("r3", 0, 1, **some)).passed, "suppressed in both"
 
 
+def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -> None:
+    """r1 shows two people without a zip code and leaves out one with; r2 shows all three alike."""
+    database.table("people", ["zip", "sex", "dx"], [(None, "M", "a"), (None, "M", "b"), ("21", "M", "c")])
+    by_zip = {"quasi_identifiers": {"zip": None}}
+    first = kanon_sql.anonymize(database.engine, asked("r1", **by_zip, suppression={"limit": 1}))
+    assert (first.node, first.rows["suppressed"]) == ({"zip": 0}, 1)
+    result = kanon_sql.anonymize(database.engine, asked("r2", **by_zip))
+    assert (result.verdict, result.node) == ("fail", {"zip": 1})
+    assert result.ledger is not None
+    assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 1
+
+
 def test_a_finer_release_after_a_coarser_one_and_a_coarser_after_a_finer(database: Database) -> None:
     people(database, *SQUARE, *SQUARE)
     for number, (of_zip, of_sex) in enumerate([(1, 1), (1, 0), (0, 0), (2, 1), (1, 0)]):
