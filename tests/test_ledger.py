@@ -455,6 +455,30 @@ def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -
     assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 1
 
 
+def test_what_one_release_generalizes_and_another_shows_as_it_is(database: Database) -> None:
+    """r2 keeps the zip code, which r1 calls a quasi-identifier: who knows it finds eight people alone."""
+    people(database, *SQUARE)
+    assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed
+    by_sex = {"quasi_identifiers": {"sex": {"maximum_level": 0}}, "keep": ["zip"]}
+    result = kanon_sql.anonymize(database.engine, asked("r2", **by_sex))
+    assert result.achieved["k_anonymity"]["k"] == 4
+    assert not result.passed
+    assert result.ledger is not None
+    assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 8
+
+
+def test_a_requirement_is_about_the_rows_that_show_its_attribute(database: Database) -> None:
+    """r2 has no illness: the people of zip 2*, whom r1 leaves out, need no diversity of it; what r1 promised holds."""
+    people(database, "10 M a", "10 M b", "20 M c", "20 M c")
+    diverse = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "dx", "l": 2}}]
+    first = kanon_sql.anonymize(database.engine, asked("r1", 1, 0, privacy=diverse, suppression={"limit": 2}))
+    assert first.rows["suppressed"] == 2
+    result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0, sensitive=[]))
+    assert result.passed
+    assert result.ledger is not None
+    assert result.ledger["achieved"]["distinct 2-diversity of dx"]["l"] == 2
+
+
 def test_a_finer_release_after_a_coarser_one_and_a_coarser_after_a_finer(database: Database) -> None:
     people(database, *SQUARE, *SQUARE)
     for number, (of_zip, of_sex) in enumerate([(1, 1), (1, 0), (0, 0), (2, 1), (1, 0)]):
