@@ -455,6 +455,22 @@ def test_a_suppressed_row_is_not_one_whose_labels_are_null(database: Database) -
     assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == 1
 
 
+@pytest.mark.parametrize("alone", [1, 2])
+def test_masked_rows_are_a_class_of_their_own(database: Database, alone: int) -> None:
+    """r1 masks whoever is alone in their zip code; r2 shows them in 2*: those masked there are a joint class."""
+    codes = [["20"], ["20", "21"]][alone - 1]
+    people(database, "10 M a", "10 M b", "22 M c", "22 M d", *(f"{code} M e" for code in codes), "30 F f")
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 3, "style": "mask"}))
+    assert first.rows.get("masked") == alone + 1
+    result = kanon_sql.anonymize(database.engine, asked("r2", 1, 0, suppression={"limit": 1}))
+    assert result.ledger is not None
+    assert result.ledger["changed"] == []
+    left_out_by_r2 = 1  # of zip 30: masked in r1, so in a joint class too
+    violating = left_out_by_r2 + (alone if alone < 2 else 0)
+    assert result.ledger["achieved"]["2-anonymity"]["violating_rows"] == violating
+    assert not result.passed
+
+
 def test_what_one_release_generalizes_and_another_shows_as_it_is(database: Database) -> None:
     """r2 keeps the zip code, which r1 calls a quasi-identifier: who knows it finds eight people alone."""
     people(database, *SQUARE)
