@@ -197,7 +197,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hierarchies")
 
 
-@settings(examples(15))
+@settings(examples(8))
 @given(st.data())
 def test_the_joint_classes_are_the_oracles(shared_database: Database, folder: Path, data: st.DataObject) -> None:
     problem = data.draw(problems(max_rows=16, max_columns=3, nulls=("value",)))
@@ -280,7 +280,7 @@ def attacks(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Shape], bool]:
     return rows, both, different
 
 
-@settings(examples(15))
+@settings(examples(8))
 @given(attacks())
 def test_an_attacker_who_tries_every_world(
     shared_database: Database, attack: tuple[list[dict[str, Any]], list[Shape], bool]

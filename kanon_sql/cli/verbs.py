@@ -293,7 +293,7 @@ def anonymize(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
-        "kanon-sql check spec.yml -d clinic.duckdb --table now --earlier before --person id --m 3",
+        "kanon-sql check spec.yml -d c.duckdb --table now --earlier old --person id --m 3",
     )
 )
 def check(
