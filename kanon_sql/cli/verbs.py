@@ -293,7 +293,6 @@ def anonymize(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",
         "kanon-sql check spec.yml -d clinic.duckdb --table visits",
-        "kanon-sql check spec.yml -d c.duckdb --table now --earlier old --person id --m 3",
     )
 )
 def check(
@@ -423,7 +422,7 @@ def render(
 @app.command(
     epilog=_examples(
         "kanon-sql ledger -d clinic.duckdb",
-        "kanon-sql ledger anon.releases -d postgresql://ada@host/clinic --format json",
+        "kanon-sql ledger releases -d clinic.duckdb --format json",
     )
 )
 def ledger(
