@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.budget import Budget
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.estimate import estimate
+    from kanon_sql.pipeline.invariance import Republication
+    from kanon_sql.pipeline.ledger import ledger
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
@@ -23,6 +25,7 @@ __all__ = [
     "AuditResult",
     "Budget",
     "KanonError",
+    "Republication",
     "RequirementNotMet",
     "Result",
     "Spec",
@@ -33,6 +36,7 @@ __all__ = [
     "check",
     "connect",
     "estimate",
+    "ledger",
     "plan",
     "render",
 ]
@@ -41,6 +45,7 @@ _HOME = {
     "AuditResult": "kanon_sql.pipeline.audit",
     "Budget": "kanon_sql.pipeline.budget",
     "KanonError": "kanon_sql.errors",
+    "Republication": "kanon_sql.pipeline.invariance",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.pipeline.result",
     "Spec": "kanon_sql.spec",
@@ -50,6 +55,7 @@ _HOME = {
     "check": "kanon_sql.pipeline.check",
     "connect": "kanon_sql.connection",
     "estimate": "kanon_sql.pipeline.estimate",
+    "ledger": "kanon_sql.pipeline.ledger",
     "plan": "kanon_sql.pipeline.plan",
     "render": "kanon_sql.pipeline.render",
 }

@@ -106,6 +106,7 @@ class Result:
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
         revealed: classes that violate a requirement, with their values; None unless asked for.
+        ledger: what the release and those of its ledger tell together; None without a ledger.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -126,6 +127,7 @@ class Result:
     intervals: Mapping[str, int] | None = None
     class_sizes: Sequence[Mapping[str, int]] = ()
     revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
+    ledger: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -181,6 +183,7 @@ class Result:
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
+            "ledger": None if self.ledger is None else dict(self.ledger),
             **revealed,
         }
 
