@@ -18,7 +18,7 @@ from conftest import Database
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import Hierarchy, Requirement, Row, classes, frequencies, generalize, judge, model_of, worst
-from strategies import ONE_IN_FOUR, RandomProblem, problems, suppression_limits
+from strategies import ONE_IN_FOUR, RandomProblem, problems, random_rows, suppression_limits
 from test_against_oracle import assert_achieved, examples, judge_table, reached, with_persons
 
 import kanon_sql
@@ -495,6 +495,61 @@ def test_a_requirement_is_about_the_rows_that_show_its_attribute(database: Datab
     assert result.ledger["achieved"]["distinct 2-diversity of dx"]["l"] == 2
 
 
+def test_what_each_release_promised_is_asked_for_itself(database: Database) -> None:
+    """r1 promised 2-anonymity, r2 has to be 3-anonymous: the joint classes of two people break the latter alone."""
+    people(database, *["10 M a", "10 M b", "20 M c", "20 M d"], *["10 F e", "10 F f", "20 F g", "20 F h"])
+    assert kanon_sql.anonymize(database.engine, asked("r1", 0, 1)).passed
+    result = kanon_sql.anonymize(database.engine, asked("r2", 2, 0, privacy=[{"k_anonymity": 3}]))
+    assert result.achieved["k_anonymity"]["k"] == 4
+    assert not result.passed
+    assert result.ledger is not None
+    found = {label: item["violating_rows"] for label, item in result.ledger["achieved"].items()}
+    assert found == {"3-anonymity": 8, "2-anonymity": 0}
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        {"t_closeness": {"attribute": "pay", "t": 0.3, "distance": "ordered"}},
+        {"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 2}},
+        {"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.6, "k": 2}},
+        {"beta_likeness": {"attribute": "pay", "beta": 1, "kind": "basic"}},
+        {"beta_likeness": {"attribute": "dx", "beta": 1}},
+        {"delta_disclosure": {"attribute": "dx", "delta": 1.5}},
+    ],
+    ids=lambda requirement: "-".join(map(str, model_of(requirement)[1].values())),
+)
+def test_every_model_is_asked_of_the_joint_classes(database: Database, requirement: Requirement) -> None:
+    """One release shows the zip code and promises the model, the other shows the sex: against the oracle."""
+    zips = {code: (code, code[0], "*") for code in ("10", "20", "21")}
+    sexes = {sex: (sex, "*") for sex in "MF"}
+    shown: dict[str, Any] = {"sensitive": ["dx", "pay"]}
+    broken = 0
+    for seed in range(4):
+        cells: dict[str, list[Any]] = {"dx": ["a", "b", "c"], "pay": [1, 2, 3, 10]}
+        rows = random_rows({"zip": [*zips], "sex": [*sexes]}, cells, 30, seed)
+        database.connection.execute("DROP TABLE IF EXISTS people")
+        kinds = {"zip": "VARCHAR", "sex": "VARCHAR", "dx": "VARCHAR", "pay": "INTEGER"}
+        database.table("people", kinds, [[row[name] for name in kinds] for row in rows])
+        levels = {"zip": {"prefix": [1], "maximum_level": 0}}, {"sex": {"maximum_level": 0}}
+        shapes = (
+            Shape({"zip": zips}, levels[0], ["dx", "pay"], [requirement], limit=1.0, more=shown),
+            Shape({"sex": sexes}, levels[1], ["dx", "pay"], [{"k_anonymity": {"k": 1}}], more=shown),
+        )
+        results = [
+            kanon_sql.anonymize(database.engine, spec_of(shape, f"r{seed}{number}", None, ledger=f"ledger{seed}"))
+            for number, shape in enumerate(shapes)
+        ]
+        if results[0].node is None:  # nothing to release
+            continue
+        releases = [made(rows, shape, (0,), None, masked=False) for shape in shapes]
+        expected = together(rows, releases, None)
+        assert results[1].ledger is not None
+        assert_achieved(results[1].ledger["achieved"], expected)
+        broken += not results[1].passed
+    assert broken
+
+
 def test_a_finer_release_after_a_coarser_one_and_a_coarser_after_a_finer(database: Database) -> None:
     people(database, *SQUARE, *SQUARE)
     for number, (of_zip, of_sex) in enumerate([(1, 1), (1, 0), (0, 0), (2, 1), (1, 0)]):
@@ -607,7 +662,31 @@ def test_what_a_spec_with_a_ledger_cannot_have(database: Database) -> None:
             {"privacy": [{"t_closeness": {"attribute": "dx", "t": 0.5, "reference": "release"}}]},
             "use reference: original",
         ),
-    ):
+        (
+            {"privacy": [{"beta_likeness": {"attribute": "dx", "beta": 1, "reference": "release"}}]},
+            "use reference: original",
+        ),
+        (
+            {"privacy": [{"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.5, "k": 2, "values": ["flu"]}}]},
+            "values: a ledger holds no values",
+        ),
+        (
+            {
+                "privacy": [
+                    {
+                        "t_closeness": {
+                            "attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": {"prefix": [1]},
+                        }
+                    }
+                ]
+            },
+            "hierarchy: a ledger holds no values",
+        ),
+        (
+            {"search": {"algorithm": "k_optimize"}},
+            "k_optimize makes intervals of the values at hand, which a ledger cannot make again",
+        ),
+    ):  # fmt: skip
         with pytest.raises(SpecError, match=why):
             asked("r1", **changes)
     people(database, *SQUARE)
