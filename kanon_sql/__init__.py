@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.compare import compare
     from kanon_sql.pipeline.estimate import estimate
+    from kanon_sql.pipeline.invariance import Republication
+    from kanon_sql.pipeline.ledger import ledger
     from kanon_sql.pipeline.plan import plan
     from kanon_sql.pipeline.render import render
     from kanon_sql.pipeline.result import Result
@@ -26,6 +28,7 @@ __all__ = [
     "AuditResult",
     "Budget",
     "KanonError",
+    "Republication",
     "RequirementNotMet",
     "Result",
     "Spec",
@@ -39,6 +42,7 @@ __all__ = [
     "estimate",
     "html_fragment",
     "html_report",
+    "ledger",
     "plan",
     "render",
     "risk",
@@ -48,6 +52,7 @@ _HOME = {
     "AuditResult": "kanon_sql.pipeline.audit",
     "Budget": "kanon_sql.pipeline.budget",
     "KanonError": "kanon_sql.errors",
+    "Republication": "kanon_sql.pipeline.invariance",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.pipeline.result",
     "Spec": "kanon_sql.spec",
@@ -60,6 +65,7 @@ _HOME = {
     "estimate": "kanon_sql.pipeline.estimate",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
+    "ledger": "kanon_sql.pipeline.ledger",
     "plan": "kanon_sql.pipeline.plan",
     "render": "kanon_sql.pipeline.render",
     "risk": "kanon_sql.pipeline.risk",

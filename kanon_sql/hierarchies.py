@@ -98,7 +98,13 @@ class _Built(LookupTable):
 
 
 def build_lookups(
-    workspace: Workspace, spec: Spec, columns: dict[str, Column], raw: Relation, *, partial: bool = False
+    workspace: Workspace,
+    spec: Spec,
+    columns: dict[str, Column],
+    raw: Relation,
+    *,
+    start: int = 0,
+    partial: bool = False,
 ) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
@@ -107,6 +113,7 @@ def build_lookups(
         spec: names the quasi-identifiers and their hierarchies.
         columns: the source's columns by name.
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+        start: the number of the first of them.
         partial: values without a row are allowed; they have the top's label alone, and NULL below it.
 
     Raises:
@@ -115,7 +122,7 @@ def build_lookups(
     """
     sites = [
         _Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
-        for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items())
+        for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
     ]
     return _build(workspace, spec, sites, raw, spec.nulls, partial=partial)
 

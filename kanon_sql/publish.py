@@ -15,6 +15,7 @@ from typing import Any
 
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.history import Addition
 from kanon_sql.release import Written, beside
 from kanon_sql.spec import Spec
 from kanon_sql.sql.statement import Statement
@@ -74,19 +75,49 @@ def release_key(engine: Engine, release: tuple[str, ...]) -> str:
     return release[-1].lower() if engine.capabilities.folds_names else release[-1]
 
 
-def publish(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
-    """Give the verified table the release's name and record its manifest."""
+def publish(
+    workspace: Workspace,
+    spec: Spec,
+    written: Written,
+    manifest: Mapping[str, Any],
+    addition: Addition | None = None,
+) -> None:
+    """Give the verified table the release's name, record its manifest, and enter it into a ledger if there is one.
+
+    Raises:
+        DatabaseError: another release was entered into the ledger since it was read; nothing was published.
+    """
     assert spec.release is not None
     workspace.report("publishing", None)
     table = beside(spec.release, MANIFEST_TABLE)
     if workspace.engine.capabilities.transactional_ddl:
         with workspace.engine.transaction():
+            if addition is not None:
+                addition.create(workspace)
+                addition.take_turn(workspace)
             workspace.execute("manifest/create", table=table)
             workspace.execute("scratch/drop", target=Relation(spec.release))
             _rename(workspace, written.table.parts, spec.release[-1])
+            if addition is not None:
+                addition.enter(workspace)
             _record(workspace, spec, manifest)
         return
     workspace.execute("manifest/create", table=table)
+    if addition is None:
+        _publish_in_steps(workspace, spec, written, manifest)
+        return
+    addition.create(workspace)
+    addition.announce(workspace)
+    try:
+        _publish_in_steps(workspace, spec, written, manifest)
+    except BaseException:
+        addition.withdraw(workspace)
+        raise
+
+
+def _publish_in_steps(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
+    """Where DDL cannot be rolled back."""
+    assert spec.release is not None
     if workspace.engine.exists(spec.release) is None:
         _publish_first(workspace, spec, written, manifest)
     else:

@@ -238,7 +238,7 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
 
     One statement, and one more for every other set of columns that a requirement's classes are made by.
     """
-    found: dict[str, Achieved] = {}
+    found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
     whole: Examination | None = None
     for names, own in groupings(models).items():
         edges = size_edges(own)
@@ -251,10 +251,10 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
             size=size_number(edges),
         )
         examination = read_examination(rows, own)
-        found |= {item.model.key: item for item in examination.achieved}
+        found |= {id(item.model): item for item in examination.achieved}
         whole = whole or examination
     assert whole is not None
-    return replace(whole, achieved=[found[model.key] for model in models])
+    return replace(whole, achieved=[found[id(model)] for model in models])
 
 
 def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int) -> list[Failing]:

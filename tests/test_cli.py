@@ -46,8 +46,8 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "clean", "doctor", "schema", "dbt",
-         "report", "compare")  # fmt: skip
+VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "ledger", "clean", "doctor",
+         "schema", "dbt", "report", "compare")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 
@@ -669,6 +669,11 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
     (clinic / "clinic.duckdb").write_bytes((directory / "clinic.duckdb").read_bytes())
     examples = re.findall(r"^ +kanon-sql (.*)$", run(verb, "--help").stdout.partition("Examples:")[2], re.MULTILINE)
     assert examples
+    if verb == "ledger":
+        for name in ("kanon_sql_ledger", "releases"):
+            of_its_own = f"{SPEC.replace('visits_release', f'in_{name}')}ledger: {name}\n"
+            (clinic / f"{name}.yml").write_text(of_its_own)
+            assert run("anonymize", f"{name}.yml", "-d", "clinic.duckdb").exit_code == 0
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
     if verb == "report":
@@ -696,6 +701,37 @@ def test_help_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     assert done.stderr == "[]\n"
+
+
+# --- Releases together -----------------------------------------------------------------------
+
+
+def test_a_release_that_tells_too_much_with_an_earlier_one(clinic: Path) -> None:
+    """Ages alone are shared by ten people each, zip codes by fifteen, both together by five."""
+    exact = {"first": ("top: 90", "top: 90, maximum_level: 0"), "second": ("[4, 3, 2]", "[4, 3, 2], maximum_level: 0")}
+    for name, (levels, held) in exact.items():
+        text = SPEC.replace("visits_release", name).replace("{k: 5}", "{k: 10}").replace(levels, held)
+        (clinic / f"{name}.yml").write_text(f"{text}ledger: releases\n")
+    assert run("anonymize", "first.yml", "-d", "clinic.duckdb").exit_code == 0
+    result = run("anonymize", "second.yml", "-d", "clinic.duckdb")
+    assert result.exit_code == 1, result.output
+    assert "together with first" in result.stdout
+    assert "joint classes" in result.stdout
+    assert SECRET not in result.output
+    listed = run("ledger", "releases", "-d", "clinic.duckdb")
+    assert "1 release in releases" in listed.stdout
+    assert "second" not in listed.stdout
+    assert "there is no ledger" in refused(run("ledger", "-d", "clinic.duckdb"), 2)
+
+
+def test_a_table_published_again(clinic: Path) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE TABLE once AS SELECT * FROM visits LIMIT 3")
+    given = ["check", "spec.yml", "-d", "clinic.duckdb", "--table", "once"]
+    again = run(*given, "--earlier", "once", "--person", "name", "--m", "2")
+    assert again.exit_code == 1, again.output
+    assert "2-invariance of diagnosis since once" in " ".join(again.stdout.split())
+    assert "belong together" in refused(run(*given, "--m", "2"), 2)
 
 
 # --- Numbers and names -----------------------------------------------------------------------

@@ -342,6 +342,7 @@ def test_the_source_may_be_a_model(clinic: Database, tmp_path: Path) -> None:
         ({"suppression": {"limit": 0.2, "style": "mask"}}, "a dbt release drops suppressed rows"),
         ({"keep": ["{{ charge }}"]}, "a name holds a brace"),
         ({"keep": ["Kanon_left_out"]}, "is one of the labelled model's own"),
+        ({"ledger": "releases"}, "ledger: dbt builds the release, which is neither compared nor recorded"),
     ],
 )
 def test_what_a_dbt_release_cannot_be(clinic: Database, tmp_path: Path, changes: Any, message: str) -> None:

@@ -34,6 +34,7 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.facts import facts_of
 from kanon_sql.frequency import build_frequency_sets, exact_texts
 from kanon_sql.histograms import count_classes
+from kanon_sql.joint import View, examine_together
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
 from kanon_sql.pipeline.clean import clean
@@ -216,6 +217,18 @@ def statements(dialect: str) -> list[Statement]:
         failing_classes(workspace, subject, models, 5)
         person, sex = exact_texts([by_name["sex"], by_name["dx"]], "kanon_source")
         workspace.row("profile/persons", source=source_relation(), unit=person, values=[sex])
+        ledger = Relation(("clinic", "ledger"))
+        workspace.execute("ledger/turn", table=ledger, run_id="turn")
+        workspace.fetch("ledger/entries", 9, table=ledger)
+        views = [
+            View("r", Relation(("clinic", name)), dict(zip(with_table.quasi_identifiers, labels, strict=True)),
+                 ("person", "age", "dx"), nulls, masked)
+            for name, labels, nulls, masked in (
+                ("dropped", [(lookup, 0) for lookup in sets.lookups], True, False),
+                ("masked", [(lookup, lookup.height) for lookup in sets.lookups], False, True),
+            )
+        ]  # fmt: skip
+        assert examine_together(workspace, by_name, views, models, "person", 1).changed == ()
         workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
@@ -236,6 +249,8 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
     kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")
+    again = kanon_sql.Republication("clinic.before", "person", 2)
+    kanon_sql.check(engine, spec_of(), "clinic.other", republication=again)
     write_spec(engine, "clinic.visits")
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())

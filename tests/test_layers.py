@@ -32,6 +32,7 @@ LAYERS = [
     ["classes", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
     ["nodes", "risks"],
     ["evaluate", "release", "intervals"],
+    ["history", "joint"],
     ["partitions", "publish", "attacks"],
     ["pipeline"],
     ["report"],

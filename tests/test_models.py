@@ -25,6 +25,7 @@ from test_against_oracle import (
 )
 
 import kanon_sql
+from kanon_sql.errors import SpecError
 
 WORDS = ["x", "X", "flu", "é", "e", "HIV"]
 THRESHOLDS = [0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9]
@@ -160,3 +161,24 @@ def test_what_is_released_is_what_check_confirms(shared_database: Database, fold
             },
         )
         assert checked.class_sizes == result.class_sizes
+
+
+def test_shares_of_persons_are_refused() -> None:
+    """A person with several rows has several values: their shares do not add up to 1."""
+    for requirement in (
+        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2}},
+        {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 2}},
+        {"beta_likeness": {"attribute": "s", "beta": 1}},
+        {"delta_disclosure": {"attribute": "s", "delta": 1}},
+    ):
+        with pytest.raises(SpecError, match="is defined for rows"):
+            kanon_sql.Spec.from_dict(
+                {
+                    "version": 1,
+                    "source": "t",
+                    "unit": "person",
+                    "quasi_identifiers": {"q": None},
+                    "sensitive": ["s"],
+                    "privacy": [requirement],
+                }
+            )

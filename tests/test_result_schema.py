@@ -99,6 +99,15 @@ def test_failures_follow_it(engine: Engine) -> None:
     assert validated(plan(engine, nobody))["rows"]["source"] == 0
 
 
+def test_releases_with_a_ledger_follow_it(engine: Engine) -> None:
+    spec = {**SPEC, "ledger": "releases"}
+    first = validated(anonymize(engine, Spec.from_dict({**spec, "release": "first"})))
+    again = validated(anonymize(engine, Spec.from_dict({**spec, "release": "again"})))
+    assert (first["ledger"]["earlier"], again["ledger"]["earlier"]) == ([], ["first"])
+    other = {**spec, "release": "other", "quasi_identifiers": {"age": {"intervals": [7]}}}
+    assert validated(anonymize(engine, Spec.from_dict(other)))["ledger"]["achieved"]
+
+
 def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     schema = result_schema()
     data = plan(engine, Spec.from_dict(SPEC)).to_dict()

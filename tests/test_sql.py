@@ -237,6 +237,12 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ]
         spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": every})
         kanon_sql.check(kanon_sql.connect(connection), spec, "t", reveal=3)
+        lasting = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21]}}, "privacy": [{"k_anonymity": 2}]}
+        for release in ("r1", "r2"):
+            spec = kanon_sql.Spec.from_dict({**lasting, "release": release, "ledger": "l"})
+            assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
+        again = kanon_sql.Republication("t", "person", 2)
+        kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"check/blank_ends", "check/forms", "check/form_counts"}

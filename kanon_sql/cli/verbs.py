@@ -339,6 +339,25 @@ def check(
             help=f"List classes that violate a requirement, at most {REVEALED}, with the values that make them.",
         ),
     ] = False,
+    earlier: Annotated[
+        str | None,
+        typer.Option(
+            "--earlier",
+            metavar="TABLE",
+            show_default=False,
+            help="An earlier version of the table; both then need to be m-invariant. With --person and --m.",
+        ),
+    ] = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--person", metavar="COLUMN", show_default=False, help="The person of every row, in both versions."
+        ),
+    ] = None,
+    m: Annotated[
+        int | None,
+        typer.Option("--m", metavar="M", min=1, show_default=False, help="The m of m-invariance."),
+    ] = None,
     report_file: ReportFile = None,
     output: Annotated[
         CheckFormat,
@@ -356,11 +375,21 @@ def check(
     the release, the source, or any other table with these columns, whoever wrote it. Opens
     the database read-only and creates nothing. Exit code 1 says that a requirement is not
     met.
+
+    A table that changed and is to be published again: --earlier, --person and --m check
+    that it is m-invariant with its earlier version. Both are internal tables, generalized,
+    with the person of every row.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.check import check as run_check
+        from kanon_sql.pipeline.invariance import Republication
 
         refuse_report_path(report_file, "--report")
+        republication = None
+        if earlier is not None and person is not None and m is not None:
+            republication = Republication(earlier, person, m)
+        elif (earlier, person, m) != (None, None, None):
+            raise SpecError("--earlier, --person and --m belong together; give all three")
         spec = _load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_check(
@@ -369,6 +398,7 @@ def check(
             table,
             count_rows=rows,
             reveal=REVEALED if reveal else 0,
+            republication=republication,
             timeout=timeout,
             report=run.report,
             details=report_file is not None,
@@ -638,6 +668,43 @@ def render(
             _print_json(rendered.to_dict())
         else:
             typer.echo(rendered.text, nl=not rendered.text.endswith("\n"))
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql ledger -d clinic.duckdb",
+        "kanon-sql ledger releases -d clinic.duckdb --format json",
+    )
+)
+def ledger(
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="The ledger's table, as the spec names it.")
+    ] = "kanon_sql_ledger",
+    database: Database = MEMORY,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """List what was published, as a ledger records it.
+
+    Specs that name a ledger enter every release into it, and anonymize refuses a release
+    that together with earlier ones breaks a requirement. Opens the database read-only.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.pipeline.ledger import ledger as run_ledger
+        from kanon_sql.report.ledger import ledger_text
+
+        _need_database(database)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        result = run_ledger(engine, table, timeout=timeout, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            _print_json(result.to_dict())
+        else:
+            _print(ledger_text(result))
 
 
 @app.command(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
+from kanon_sql.history import Entry
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.plan import achieved_dict, measured
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
+from kanon_sql.pipeline.together import Together, addition, coarsened, comparable_releases, compared
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.release import Choice, Written, written_release
 from kanon_sql.spec import Spec
@@ -48,10 +50,12 @@ def anonymize(
 
     Returns:
         Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
-        no generalization satisfies the requirements; then nothing is written.
+        no generalization satisfies the requirements, or what was found does not together with the
+        releases of the ledger; then nothing is written.
 
     Raises:
-        SpecError: there is no release name, or something else stands under it.
+        SpecError: there is no release name, or something else stands under it, or the ledger holds a
+            release that cannot be compared with.
         VerificationError: the written table failed its verification and was dropped.
         KanonError: see :mod:`kanon_sql.errors`.
     """
@@ -64,59 +68,88 @@ def anonymize(
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
             refuse_foreign_release(workspace, spec)
-        with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-            node, evaluator = found.node, found.evaluator
-            more = of_search(found) if details else None
-            if node is None or evaluator is None:
-                failed = _failed(found, Cost.of(meter, time.perf_counter() - started), redacted_log(meter))
-                return replace(failed, details=with_statements(more, meter.log))
-            metrics = measured(found)
-            rows = found.rows()
-            suppressed = None
-            if rows["suppressed"] > found.sets.null_rows:
-                suppressed = evaluator.suppressed_classes(node)
-            choice = Choice(
-                spec=spec,
-                columns=found.columns,
-                sets=found.sets,
-                models=found.models,
-                node=node,
-                suppressed=suppressed,
-                suppressed_rows=rows["suppressed"],
-                vectors=evaluator.releasable(spec, found.columns, node),
-            )
-            with written_release(found.workspace, choice) as written:
-                if written.masked:
-                    rows["masked"] = written.masked
-                result = Result(
-                    verb="anonymize",
-                    verdict="pass",
-                    message=_message(found, rows),
-                    release=".".join(spec.release),
-                    node=found.node_dict(node),
-                    rows=rows,
-                    classes=written.examination.classes_dict(),
-                    class_sizes=written.examination.sizes_list(),
-                    achieved=achieved_dict(written.examination),
-                    metrics=metrics,
-                    search=found.summary(),
-                    cost=Cost.of(meter, time.perf_counter() - started),
-                    notes=[*found.notes, *([] if written.note is None else [written.note])],
-                    intervals=found.intervals,
-                    details=with_statements(more, meter.log),
-                )
-                manifest = _manifest(found, written, result)
-                publish(found.workspace, spec, written, manifest)
+            earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
+
+        def attempt(asked: Spec, *, held: bool) -> tuple[Result, Together | None]:
+            with searched(engine, asked, report, budget, all_minimal=all_minimal) as found:
+                return _released(found, earlier, started, held=held, details=details)
+
+        result, together = attempt(spec, held=False)
+        if together is not None and together.conflict and spec.ledger and spec.ledger.on_conflict == "coarsen":
+            result, _ = attempt(coarsened(spec, earlier or ()), held=True)
         cost = Cost.of(meter, time.perf_counter() - started)
-        more = with_statements(more, meter.log)
-        return replace(result, cost=cost, sql=redacted_log(meter), manifest=manifest, details=more)
+        return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 
 
-def _failed(found: Searched, cost: Cost, sql: tuple[str, ...]) -> Result:
+def _released(
+    found: Searched, earlier: Sequence[Entry] | None, started: float, *, held: bool, details: bool
+) -> tuple[Result, Together | None]:
+    """What the search found, published; or why not.
+
+    Args:
+        found: the search.
+        earlier: the releases of the ledger; None without a ledger.
+        started: when the run began.
+        held: the search was held at the levels of the earlier releases.
+        details: also count what a report shows.
+    """
+    spec, meter = found.spec, found.workspace.engine.meter
+    assert spec.release is not None
+    node, evaluator = found.node, found.evaluator
+    more = of_search(found) if details else None
+    if node is None or evaluator is None:
+        return replace(_failed(found, found.failure()), details=more), None
+    metrics = measured(found)
+    rows = found.rows()
+    suppressed = None
+    if rows["suppressed"] > found.sets.null_rows:
+        suppressed = evaluator.suppressed_classes(node)
+    choice = Choice(
+        spec=spec,
+        columns=found.columns,
+        sets=found.sets,
+        models=found.models,
+        node=node,
+        suppressed=suppressed,
+        suppressed_rows=rows["suppressed"],
+        vectors=evaluator.releasable(spec, found.columns, node),
+    )
+    with written_release(found.workspace, choice) as written:
+        if written.masked:
+            rows["masked"] = written.masked
+        together = None if earlier is None else compared(found, written, node, earlier, held=held)
+        result = Result(
+            verb="anonymize",
+            verdict="pass",
+            message=_message(found, rows),
+            release=".".join(spec.release),
+            node=found.node_dict(node),
+            rows=rows,
+            classes=written.examination.classes_dict(),
+            class_sizes=written.examination.sizes_list(),
+            achieved=achieved_dict(written.examination),
+            metrics=metrics,
+            search=found.summary(),
+            cost=Cost.of(meter, time.perf_counter() - started),
+            notes=[*found.notes, *([] if written.note is None else [written.note])],
+            intervals=found.intervals,
+            details=with_statements(more, meter.log),
+            ledger=None if together is None else together.to_dict(),
+        )
+        if together is not None and not together.passed:
+            message = f"nothing was published: {together.failure()}"
+            return replace(result, verdict="fail", message=message), together
+        manifest = _manifest(found, written, result)
+        entry = None if earlier is None else addition(found, written, node, earlier, rows)
+        publish(found.workspace, spec, written, manifest, entry)
+    return replace(result, manifest=manifest), together
+
+
+def _failed(found: Searched, why: str) -> Result:
     return Result(
         verb="anonymize",
         verdict="fail",
-        message=f"nothing was published: {found.failure()}",
+        message=f"nothing was published: {why}",
         release=None,
         node=None,
         rows=found.rows(),
@@ -125,9 +158,8 @@ def _failed(found: Searched, cost: Cost, sql: tuple[str, ...]) -> Result:
         achieved={},
         metrics={},
         search=found.summary(),
-        cost=cost,
+        cost=Cost(0, 0, 0, 0, 0.0),
         notes=found.notes,
-        sql=sql,
     )
 
 

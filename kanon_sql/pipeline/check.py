@@ -13,6 +13,7 @@ from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_value
 from kanon_sql.histograms import Table
 from kanon_sql.pipeline.details import of_table, with_statements
+from kanon_sql.pipeline.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.pipeline.plan import achieved_dict
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
@@ -35,6 +36,7 @@ def check(
     *,
     count_rows: bool = False,
     reveal: int = 0,
+    republication: Republication | None = None,
     timeout: float | None = None,
     report: Reporter | None = None,
     details: bool = False,
@@ -49,6 +51,8 @@ def check(
             from above, so a pass then says less.
         reveal: list so many classes that violate a requirement, with their values. These are values of few
             persons: the result is then no longer free of them.
+        republication: also compare with an earlier version of the table (m-invariance). Both tables are internal then:
+            they hold the person of every row.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
         details: also count what a report shows: one more statement over the table.
@@ -90,6 +94,10 @@ def check(
             )
             examination = _with_absent(examine(workspace, subject, models), matched)
             revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
+            invariances: list[Invariance] = []
+            if republication is not None:
+                workspace.report(f"comparing with {republication.earlier}", None)
+                invariances = measure_invariance(workspace, spec, target, columns, republication)
             more = of_table(workspace, spec, models, _counted(subject, models)) if details else None
         notes = population_notes(models)
         if count_rows and spec.unit is not None:
@@ -97,21 +105,22 @@ def check(
         if revealed:
             notes.append(f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on")
         present = {name.lower() for name in columns}
-        exposed = [name for name in spec.identifiers if name.lower() in present]
+        internal = None if republication is None else republication.person
+        exposed = [name for name in spec.identifiers if name.lower() in present and name != internal]
         if exposed and is_source:
             notes.append(f"the table holds identifiers ({', '.join(exposed)}): it is no release")
-        passed = examination.passed and (is_source or not exposed)
+        passed = examination.passed and all(item.passed for item in invariances) and (is_source or not exposed)
         return Result(
             verb="check",
             verdict="pass" if passed else "fail",
-            message=_message(shown, models, examination, [] if is_source else exposed),
+            message=_message(shown, models, examination, invariances, [] if is_source else exposed),
             release=shown,
             node=None,
             rows={"source": examination.rows, "released": examination.rows, "suppressed": 0},
             classes=examination.classes_dict(),
             class_sizes=examination.sizes_list(),
             revealed=[item.to_dict() for item in revealed] if reveal else None,
-            achieved=achieved_dict(examination),
+            achieved={**achieved_dict(examination), **{item.key: item.to_dict() for item in invariances}},
             metrics={},
             search=None,
             cost=Cost.of(meter, time.perf_counter() - started),
@@ -228,17 +237,25 @@ def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Ex
     return replace(examination, achieved=achieved)
 
 
-def _message(shown: str, models: list[PrivacyModel], examination: Examination, exposed: list[str]) -> str:
+def _message(
+    shown: str,
+    models: list[PrivacyModel],
+    examination: Examination,
+    invariances: list[Invariance],
+    exposed: list[str],
+) -> str:
     problems = [
         f"{item.violating_classes} of {examination.classes} classes ({item.violating_rows} rows) violate "
         f"{item.model.label}"
         for item in examination.achieved
         if item.violating_classes
     ]
+    problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")
     if problems:
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
         return f"{shown} has no rows: nobody is in it"
-    return f"{shown}: all {examination.classes} classes satisfy {', '.join(model.label for model in models)}"
+    satisfied = [*(model.label for model in models), *(item.label for item in invariances)]
+    return f"{shown}: all {examination.classes} classes satisfy {', '.join(satisfied)}"

@@ -106,6 +106,8 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("source: dbt reads tables; make the query or file a model, and name its table here")
     if spec.suppression.style == "mask":
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
+    if spec.ledger is not None:
+        yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
     named = [
         *spec.quasi_identifiers,
         *spec.sensitive,

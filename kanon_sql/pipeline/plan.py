@@ -61,6 +61,7 @@ def plan(
             lattice = found.explained() if explain else None
             more = of_search(found) if details else None
         release = None if spec.release is None else ".".join(spec.release)
+        ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         return Result(
             verb="plan",
             verdict="fail" if examination is None else "pass",
@@ -74,7 +75,7 @@ def plan(
             metrics=metrics,
             search=found.summary(),
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=found.notes,
+            notes=[*found.notes, *ledger],
             sql=redacted_log(meter),
             lattice=lattice,
             intervals=found.intervals,

@@ -110,6 +110,7 @@ class Result:
         lattice: what is known about every node; None unless asked for.
         revealed: classes that violate a requirement, with their values; None unless asked for.
         details: what a report shows besides; None unless asked for.
+        ledger: what the release and those of its ledger tell together; None without a ledger.
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -131,6 +132,7 @@ class Result:
     class_sizes: Sequence[Mapping[str, int | None]] = ()
     revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
     details: Details | None = field(default=None, repr=False)
+    ledger: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -187,6 +189,7 @@ class Result:
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
             "details": None if self.details is None else self.details.to_dict(),
+            "ledger": None if self.ledger is None else dict(self.ledger),
             **revealed,
         }
 

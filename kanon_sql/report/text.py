@@ -69,6 +69,7 @@ _ACHIEVED = {
     "beta": "beta = {}",
     "delta_above": "delta > {}",
     "delta_max": "delta_max = {}",
+    "m": "m = {}",
 }
 
 
@@ -159,6 +160,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
             parts += section("Lattice", _lattice(result.lattice, result.node))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
+    if result.ledger is not None:
+        parts += section("Together with earlier releases", _ledger(result.ledger))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -253,6 +256,19 @@ def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
             Text(number(rows), style),
         )
     return table
+
+
+def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
+    said = [("ledger", str(ledger["table"])), ("compared with", ", ".join(ledger["earlier"]) or "none: the first one")]
+    if ledger["coarsened"]:
+        said.append(("coarsened", "searched at the levels that earlier releases have"))
+    if ledger["changed"]:
+        said.append(("not comparable", ", ".join(ledger["changed"])))
+    if not ledger["achieved"]:
+        return facts(said)
+    classes = ledger["classes"]
+    said.append(("joint classes", f"{number(classes['count'])}, smallest {number(classes['smallest'] or 0)}"))
+    return Group(facts(said), _requirements(ledger["achieved"]))
 
 
 def reached(item: Mapping[str, Any]) -> str:

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from kanon_sql.spec.disclosure import AlphaKAnonymity, BetaLikeness, DeltaDisclosure, PSensitive, Requirement
+from kanon_sql.spec.disclosure import (
+    AlphaKAnonymity,
+    BetaLikeness,
+    DeltaDisclosure,
+    PSensitive,
+    Requirement,
+    parse_requirement,
+)
 from kanon_sql.spec.hierarchy import (
     DATE_UNITS,
     DatesHierarchy,
@@ -15,6 +22,7 @@ from kanon_sql.spec.hierarchy import (
     TableHierarchy,
     ValueHierarchy,
 )
+from kanon_sql.spec.ledger import LedgerOptions
 from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresence, KMap
@@ -34,6 +42,7 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
+    "LedgerOptions",
     "PSensitive",
     "PrefixHierarchy",
     "QuasiIdentifier",
@@ -48,5 +57,6 @@ __all__ = [
     "TreeHierarchy",
     "ValueHierarchy",
     "format_table_name",
+    "parse_requirement",
     "parse_table_name",
 ]

@@ -43,6 +43,7 @@ from kanon_sql.spec.checks import (
 )
 from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
+from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql
@@ -321,6 +322,7 @@ class Spec(Part):
         suppression: how many rows may be left out.
         search: algorithm and metric.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
+        ledger: where releases are recorded and compared with earlier ones; None for no ledger.
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
@@ -352,6 +354,7 @@ class Spec(Part):
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
     ] = Field(default="value", description="What NULL in a quasi-identifier is.")
+    ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
 
@@ -438,6 +441,8 @@ class Spec(Part):
                     if getattr(column, key) != QuasiIdentifier.model_fields[key].default:
                         message = f"{value.search.algorithm} chooses intervals of the values, not levels"
                         yield Fault(("quasi_identifiers", name, key), message, True)
+        if value is not None and value.ledger is not None:
+            yield from ledger_faults(value)
 
     # --- Where it stands ---
 
@@ -467,6 +472,9 @@ class Spec(Part):
             "suppression": self.suppression.model_dump(),
             "search": self.search.model_dump(),
             "nulls": self.nulls,
+            "ledger": None
+            if self.ledger is None
+            else {"table": format_table_name(self.ledger.table), "on_conflict": self.ledger.on_conflict},
         }
 
     @property

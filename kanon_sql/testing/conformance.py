@@ -648,6 +648,55 @@ class Conformance:
             raise AssertionError("publishing takes more than forty statements")
         subject.drop("few")
 
+    def test_releases_are_compared_with_earlier_ones(
+        self, with_visits: Subject, reference: Reference, engine: Engine
+    ) -> None:
+        """The joint classes are DuckDB's, and what is refused is in neither the database nor the ledger."""
+        names = ("together", "apart", "masked", "kanon_ledger")
+        for name in names:
+            with_visits.drop(name)
+            reference.connection.execute(f"DROP TABLE IF EXISTS {name}")
+        asked = {**SPEC, "suppression": {"limit": 0.3}, "ledger": "kanon_ledger", "privacy": L_AND_T[:2]}
+        twenties = {"age": {"intervals": [20], "minimum_level": 1}, "sex": {"minimum_level": 1}}
+        releases: dict[str, dict[str, Any]] = {
+            "together": {"quasi_identifiers": twenties, "nulls": "suppress"},
+            "apart": {"quasi_identifiers": {"age": {"intervals": [7]}, "zip": {"prefix": [3]}}},
+            "masked": {"quasi_identifiers": twenties, "suppression": {"limit": 0.3, "style": "mask"}},
+        }
+        verdicts = []
+        for name, changes in releases.items():
+            spec = kanon_sql.Spec.from_dict({**asked, **changes, "release": name})
+            ours, theirs = kanon_sql.anonymize(engine, spec), kanon_sql.anonymize(reference.engine, spec)
+            same(ours, theirs)
+            assert ours.ledger == theirs.ledger is not None
+            verdicts.append(ours.passed)
+            assert (name in with_visits.tables()) is ours.passed
+        assert verdicts == [True, False, True]
+        found = kanon_sql.ledger(engine, "kanon_ledger").entries
+        assert sorted(entry.name for entry in found) == ["masked", "together"]
+        assert clean(engine, drop=False).objects == ()
+        for name in names:
+            with_visits.drop(name)
+
+    def test_republishing(self, subject: Subject, engine: Engine) -> None:
+        """m-invariance, with texts that a careless comparison takes for the same."""
+        columns = {"person": "text", "q": "text", "s": "text"}
+        subject.table("before", columns, [("a", "x", "flu"), ("A", "x", "Flu"), ("b", "X", "flu"), ("c", "X", "cold")])
+        subject.table("now", columns, [("a", "y", "flu"), (None, "y", "Flu"), ("b", "x", "flu"), ("d", "x", "Flu")])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nowhere", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
+                "privacy": [{"k_anonymity": 1}],
+            }
+        )  # fmt: skip
+        for m, classes, rows in ((2, 0, 0), (3, 4, 8)):
+            again = kanon_sql.Republication("before", "person", m)
+            (achieved,) = list(kanon_sql.check(engine, spec, "now", republication=again).achieved.values())[1:]
+            assert (achieved["violating_classes"], achieved["violating_rows"]) == (classes, rows)
+            assert (achieved["changed_persons"], achieved["m"]) == (1, None)
+        subject.drop("before")
+        subject.drop("now")
+
     def test_what_a_killed_run_left_is_found_and_dropped(self, with_visits: Subject, engine: Engine) -> None:
         kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(SPEC))
         left = "kanon_0123abcd_release"

@@ -1,0 +1,33 @@
+"""The list of a ledger's releases as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.text import Text
+
+from kanon_sql.privacy import model_of
+from kanon_sql.report.text import columns, number, plural, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.pipeline.ledger import LedgerResult
+
+__all__ = ["ledger_text"]
+
+
+def ledger_text(result: LedgerResult) -> RenderableType:
+    """The releases of a ledger: when, at which levels, for which requirements."""
+    if not result.entries:
+        return Text("the ledger holds no release")
+    heads = ["release", "published", "levels", "required"]
+    table = columns([*((head, False) for head in heads), ("rows", True)])
+    for entry in result.entries:
+        levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
+        required = ", ".join(model_of(requirement).label for requirement in entry.privacy)
+        cells = (entry.name, entry.published_at, levels, required)
+        table.add_row(*(Text(shown(cell)) for cell in cells), Text(number(entry.rows["released"])))
+    return Group(
+        Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"), Padding(table, (0, 0, 0, 2))
+    )

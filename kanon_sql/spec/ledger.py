@@ -1,0 +1,80 @@
+"""The ledger of a spec: where releases are recorded, and what happens when two together tell too much."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema
+
+from kanon_sql.spec.checks import Fault, Part, checked, choice
+from kanon_sql.spec.disclosure import LISTED
+from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["LedgerOptions", "ledger_faults"]
+
+
+class LedgerOptions(Part):
+    """Where what is published is recorded, so that later releases of the same table are compared with it.
+
+    Attributes:
+        table: the ledger's table; it is made by the first release.
+        on_conflict: ``refuse`` a release that together with earlier ones breaks a requirement, or
+            ``coarsen`` it: search again at the levels that earlier releases have.
+    """
+
+    expected: ClassVar[str] = "{table: kanon_sql_ledger, on_conflict: refuse} or the table's name"
+
+    table: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
+        description="The table that records what was published."
+    )
+    on_conflict: Annotated[
+        Literal["refuse", "coarsen"], checked(choice("reaction to a conflict", ("refuse", "coarsen")))
+    ] = Field(default="refuse", description="What to do when the releases together break a requirement.")
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A name alone is the table."""
+        return {"table": value} if isinstance(value, str | list | tuple) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {"anyOf": [*TABLE_NAME["anyOf"], handler.resolve_ref_schema(handler(core))]}
+
+
+def ledger_faults(spec: Spec) -> Iterator[Fault]:
+    """What a spec with a ledger cannot have."""
+    assert spec.ledger is not None
+    for what, name in (("source", spec.source.table), ("release", spec.release)):
+        if name is not None and _folded(name) == _folded(spec.ledger.table):
+            yield Fault(("ledger",), f"the ledger has the {what}'s name; choose another one", True)
+    if spec.search.of_intervals:
+        why = (
+            f"{spec.search.algorithm} makes intervals of the values at hand, which a ledger cannot make again; with a "
+            "ledger, use another algorithm"
+        )
+        yield Fault(("search", "algorithm"), why, True)
+    for column, quasi_identifier in spec.quasi_identifiers.items():
+        if quasi_identifier.table is not None:
+            yield Fault(
+                ("quasi_identifiers", column, "table"),
+                "a hierarchy table may change between two releases unseen; with a ledger, use a file, a tree or a rule",
+                True,
+            )
+    for position, requirement in enumerate(spec.privacy):
+        loc = ("privacy", position, requirement.name)
+        if getattr(requirement, "reference", None) == "release":
+            why = "with a ledger there are several releases to compare with; use reference: original"
+            yield Fault((*loc, "reference"), why)
+        for key in (*LISTED, "hierarchy"):
+            if getattr(requirement, key, None) is not None:
+                why = "a ledger holds no values, so no later release could be held to this; use another requirement"
+                yield Fault((*loc, key), why, True)
+
+
+def _folded(name: tuple[str, ...]) -> list[str]:
+    return [part.casefold() for part in name]
