@@ -46,7 +46,7 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "clean", "doctor", "schema", "dbt")
+VERBS = ("demo", "init", "plan", "anonymize", "check", "audit", "risk", "render", "clean", "doctor", "schema", "dbt")
 COMMAND: Any = typer.main.get_command(app)
 
 
