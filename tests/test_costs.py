@@ -74,11 +74,8 @@ class Watch:
 
     def plan(self, statement: Statement, source: str = "visits") -> None:
         """Count the scans of the source table in the plan of a statement that is about to run."""
-        if (
-            not statement.sql.lstrip("( \n")
-            .upper()
-            .startswith(("SELECT", "WITH", "CREATE TEMPORARY TABLE", "CREATE TABLE"))
-        ):
+        begins = ("SELECT", "WITH", "CREATE TEMPORARY TABLE", "CREATE TABLE")
+        if not statement.sql.lstrip("( \n").upper().startswith(begins):
             return
         if "SELECT" not in statement.sql.upper():
             return

@@ -295,6 +295,27 @@ def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None
         assert len(clinic.rows("visits_release")) == 9
 
 
+@pytest.mark.parametrize(
+    ("asked", "reason"),
+    [
+        ({"k_map": {"population": "visits", "k": 2}}, "does not test k_map"),
+        ({"beta_likeness": {"attribute": "diagnosis", "beta": 4}}, "does not test beta_likeness"),
+        ({"t_closeness": {"attribute": "charge", "t": 0.9, "distance": "ordered"}}, "t_closeness of the ordered kind"),
+        (
+            {"l_diversity": {"attribute": "diagnosis", "l": 2, "others_as_quasi_identifiers": True}},
+            "l_diversity with others_as_quasi_identifiers",
+        ),
+        ({"k_anonymity": {"k": 2, "quasi_identifiers": ["age"]}}, "k_anonymity with quasi_identifiers"),
+    ],
+)
+def test_requirements_that_no_build_would_test_are_refused(
+    clinic: Database, tmp_path: Path, asked: dict[str, Any], reason: str
+) -> None:
+    given = {"unit": None, "sensitive": ["diagnosis", "charge"], "keep": [], "privacy": [asked]}
+    with pytest.raises(SpecError, match=reason):
+        written(clinic, tmp_path, **given)
+
+
 def test_another_engine_is_refused(clinic: Database, tmp_path: Path) -> None:
     run = Project(clinic, written(clinic, tmp_path))
     elsewhere = Dbt("postgres", lambda _: [("q", "text")])

@@ -20,7 +20,15 @@ from kanon_sql.pipeline.anonymize import anonymize
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.init import write_spec
 from kanon_sql.pipeline.suggest import ColumnProfile, suggest
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PrefixHierarchy, Spec, ValueHierarchy
+from kanon_sql.spec import (
+    DatesHierarchy,
+    IntervalsHierarchy,
+    KAnonymity,
+    LDiversity,
+    PrefixHierarchy,
+    Spec,
+    ValueHierarchy,
+)
 
 
 @pytest.fixture
@@ -64,10 +72,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     assert set(spec.quasi_identifiers) == {"sex", "birth_date", "age", "zip", "marital_status", "education"}
     assert spec.sensitive == ("diagnosis",)
     assert spec.keep == ()
-    assert [requirement.to_dict() for requirement in spec.privacy] == [
-        {"k_anonymity": {"k": 5}},
-        {"l_diversity": {"attribute": "diagnosis", "l": 3, "kind": "distinct"}},
-    ]
+    assert spec.privacy == (KAnonymity(k=5), LDiversity(attribute="diagnosis", l=3, kind="distinct"))
     assert spec.suppression.limit == 0.02
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
     assert hierarchies["age"] == IntervalsHierarchy((Decimal(5), Decimal(10), Decimal(20)))
@@ -122,9 +127,7 @@ def test_the_roles_of_a_census_table(connection: duckdb.DuckDBPyConnection) -> N
     }  # fmt: skip
     assert spec.sensitive == ("salary-class",)
     assert spec.identifiers == ("fnlwgt",), "nearly every row has a number of its own"
-    assert [requirement.to_dict() for requirement in spec.privacy][1] == {
-        "l_diversity": {"attribute": "salary-class", "l": 2, "kind": "distinct"}
-    }
+    assert spec.privacy[1] == LDiversity(attribute="salary-class", l=2, kind="distinct")
 
 
 # --- single columns -------------------------------------------------------------------------

@@ -11,12 +11,12 @@ from typing import Any
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.pipeline.budget import Budget
-from kanon_sql.pipeline.dbt_files import ADAPTERS, MARK, files_of
+from kanon_sql.pipeline.dbt_files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.pipeline.dbt_labels import LEFT_OUT
 from kanon_sql.pipeline.plan import plan
 from kanon_sql.pipeline.result import Result
 from kanon_sql.pipeline.search import source_of
-from kanon_sql.spec import Spec, TableHierarchy
+from kanon_sql.spec import Requirement, Spec, TableHierarchy
 from kanon_sql.spec.load import read_yaml
 from kanon_sql.workspace import Reporter
 
@@ -108,6 +108,10 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
     if spec.ledger is not None:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
+    for item in spec.privacy:
+        reason = _untested(item)
+        if reason is not None:
+            yield Problem(f"privacy: the dbt package does not test {reason}, and a release that no build tests is none")
     named = [
         *spec.quasi_identifiers,
         *spec.sensitive,
@@ -125,6 +129,17 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem(
             f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one"
         )
+
+
+def _untested(requirement: Requirement) -> str | None:
+    """What of a requirement the dbt package has no test for; None where it tests it as the search does."""
+    ((name, parameters),) = requirement.to_dict().items()
+    if name not in REQUIREMENTS:
+        return f"{name} (expected {', '.join(REQUIREMENTS)})"
+    if parameters.get("kind") == "npd_recursive" or parameters.get("distance", "equal") != "equal":
+        return f"{name} of the {parameters.get('kind') or parameters['distance']} kind"
+    others = [key for key in ("quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
+    return f"{name} with {others[0]}" if others else None
 
 
 def _directories(project: Path) -> tuple[PurePosixPath, PurePosixPath]:

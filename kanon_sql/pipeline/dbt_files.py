@@ -26,7 +26,7 @@ from kanon_sql.privacy import model_of
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql.dialects import Dialect
 
-__all__ = ["ADAPTERS", "MARK", "files_of"]
+__all__ = ["ADAPTERS", "MARK", "REQUIREMENTS", "files_of"]
 
 MARK = "Written by kanon-sql dbt; it will be written over."
 
@@ -40,6 +40,13 @@ ADAPTERS = {
     "databricks": "string",
 }
 """The dialects that the dbt package has adapters for, with the type of a seed's columns."""
+
+REQUIREMENTS = {
+    "k_anonymity": ("k",),
+    "l_diversity": ("attribute", "l", "kind", "c"),
+    "t_closeness": ("attribute", "t", "reference"),
+}
+"""The requirements that the dbt package has tests for, with the parameters that these take."""
 
 _PRIVATE = 'var("kanon_sql_private_schema", "kanon_private")'
 
@@ -209,7 +216,7 @@ def _call(release: _Release, macro: str) -> str:
 def _requirement(requirement: Any, reference: str | None = None) -> dict[str, dict[str, Any]]:
     """As a spec writes it; the reference of a t-closeness is said by the caller."""
     ((name, parameters),) = requirement.to_dict().items()
-    kept = {key: value for key, value in parameters.items() if key != "reference"}
+    kept = {key: parameters[key] for key in REQUIREMENTS[name] if key in parameters and key != "reference"}
     if name == "t_closeness" and reference is not None:
         kept["reference"] = reference
     return {name: kept}
