@@ -71,6 +71,10 @@ spark.driver.host 127.0.0.1
 spark.driver.bindAddress 127.0.0.1
 spark.driver.memory 1g
 spark.sql.shuffle.partitions 1
+spark.sql.adaptive.enabled false
+spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
+spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.sql.warehouse.dir {folder}/warehouse
 spark.hadoop.javax.jdo.option.ConnectionURL jdbc:derby:{folder}/metastore;create=true
 """
@@ -97,7 +101,7 @@ class Project:
         assert DBT is not None
         command = [DBT, "--no-use-colors", *arguments, "--target", self.target]
         return subprocess.run(
-            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False, timeout=600
+            command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False, timeout=900
         )
 
     def results(self) -> dict[str, str]:
@@ -115,7 +119,7 @@ class Project:
             capture_output=True,
             text=True,
             check=False,
-            timeout=600,
+            timeout=900,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.splitlines()[-1]) if arguments[0] == "fetch" else None
