@@ -160,6 +160,23 @@ def test_redaction_leaves_names_and_no_literal() -> None:
     assert redact(sql) == """SELECT "age 47", ?, ?, ?, "c0_1" FROM "t2" WHERE ssn = ? AND n <> ?"""
 
 
+def _models(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    """A requirement of every kind that compares with a population or tells values apart."""
+    listed = {"allow_positive": ["0"], "forbid_negative": ["1"]}
+    return [
+        {"k_map": {"population": "census", "k": 2}},
+        {"delta_presence": {"population": "census", "delta_max": 1}},
+        {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "ordered"}},
+        {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "hierarchical", "hierarchy": tree}},
+        {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.9, "k": 2, "values": ["1"]}},
+        {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 2}},
+        {"beta_likeness": {"attribute": "s", "beta": 4, "kind": "basic"}},
+        {"beta_likeness": {"attribute": "s", "beta": 4, "kind": "enhanced"}},
+        {"delta_disclosure": {"attribute": "s", "delta": 5}},
+        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 4, "c2": 0.01, **listed}},
+    ]
+
+
 def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     used: set[str] = set()
     original = templates.Environment.get_template
@@ -243,6 +260,16 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
             assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
         again = kanon_sql.Republication("t", "person", 2)
         kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
+        connection.execute("CREATE TABLE census AS SELECT n, person FROM t")
+        engine = kanon_sql.connect(connection)
+        by_age = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}}}
+        spec = kanon_sql.Spec.from_dict({**by_age, "privacy": _models(tree)})
+        assert kanon_sql.anonymize(engine, spec).passed
+        kanon_sql.check(engine, spec, "t", reveal=1)
+        kanon_sql.audit(engine, spec, external="census", earlier=["r"], hierarchies={"s": tree}, reveal=1)
+        spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
+        kanon_sql.check(engine, spec, "t")
+        kanon_sql.risk(engine, spec, population="census")
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"check/blank_ends", "check/forms", "check/form_counts"}
