@@ -10,6 +10,7 @@ import pytest
 import sqlglot
 
 import kanon_sql
+from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SpecError, TemplateError
 from kanon_sql.sql import templates
 from kanon_sql.sql.dialects import dialect_named
@@ -190,6 +191,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     from kanon_sql.pipeline.demo import demo
     from kanon_sql.pipeline.doctor import doctor
     from kanon_sql.pipeline.init import write_spec
+    from kanon_sql.pipeline.published import published_manifest
 
     demo(tmp_path)
     engine = kanon_sql.connect(tmp_path / "demo.duckdb")
@@ -225,7 +227,11 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
                 },
             ):
                 spec = kanon_sql.Spec.from_dict({**base, **extra, "search": {"metric": metric}})
-                kanon_sql.anonymize(kanon_sql.connect(connection), spec)
+                published = kanon_sql.anonymize(kanon_sql.connect(connection), spec, details=True)
+                if published.manifest is not None:
+                    engine = kanon_sql.connect(connection)
+                    with engine.run(Deadline(None)):
+                        published_manifest(engine, published.manifest["run_id"])
                 kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
         tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
         few = {
