@@ -46,7 +46,7 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "risk", "audit", "render", "ledger", "clean", "doctor",
+VERBS = ("demo", "init", "plan", "anonymize", "check", "audit", "risk", "render", "ledger", "clean", "doctor",
          "schema", "dbt", "report", "compare")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 

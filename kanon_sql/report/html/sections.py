@@ -75,7 +75,11 @@ def sections_of(run: Run) -> list[Section]:
         Section("Sensitive values", list(_sensitive(pictures))),
         Section("Quality", list(_quality(run))),
         Section("Search", list(_search(run, pictures))),
-        *(Section(in_words(name).capitalize(), generic(value)) for name, value in run.others.items() if name != "spec"),
+        *(
+            Section(in_words(name).capitalize(), generic(value))
+            for name, value in run.others.items()
+            if name != "spec" and value is not None
+        ),
         Section("Notes", [Prose(note) for note in run.notes]),
         Section("What was run", list(_cost(run))),
         Section("Spec", list(_spec(run))),
