@@ -671,7 +671,14 @@ def clinic() -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]], list[tuple[A
     return visits, first, second, people
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.xdist_group(name)) for name in SUBJECTS])
+QUICK = ("duckdb", "sqlite")  # what the others can do differently, conformance asks of them by default
+
+
+def engine_marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.xdist_group(name), *([] if name in QUICK else [pytest.mark.slow])]
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     if name == "spark":
         pytest.skip("it takes Spark minutes; the statements are rendered for it in the golden files")

@@ -74,7 +74,7 @@ ROWS = st.lists(
 @given(
     rows=ROWS, sensitive=st.booleans(), nulls=st.sampled_from(["value", "suppress"]), block=st.sampled_from([2, 1000])
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_every_row_that_is_kept_is_written(
     rows: list[tuple[Any, ...]], sensitive: bool, nulls: str, block: int
 ) -> None:
