@@ -300,6 +300,37 @@ def test_a_limit_that_takes_nothing_away_is_not_mentioned(database: Database) ->
 # --- What is refused -----------------------------------------------------------------------------------------
 
 
+TREE = {"tree": {"x": ["1"], "y": ["2"]}}
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        {"t_closeness": {"attribute": "s", "t": 0.9, "distance": "ordered"}},
+        {"t_closeness": {"attribute": "s", "t": 0.9, "distance": "hierarchical", "hierarchy": TREE}},
+        {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.9, "k": 2, "values": ["1"]}},
+        {"p_sensitive_k_anonymity": {"attribute": "s", "p": 1, "k": 2}},
+        {"beta_likeness": {"attribute": "s", "beta": 9}},
+        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 9, "allow_positive": ["1"]}},
+        {"k_map": {"population": "people", "k": 2}},
+        {"k_anonymity": {"k": 2, "quasi_identifiers": ["q"]}},
+    ],
+    ids=lambda requirement: next(iter(requirement)),
+)
+def test_a_requirement_is_searched_for_or_refused(database: Database, requirement: dict[str, Any]) -> None:
+    """Never an error of our own making: the answer, verified, or the reason why there is none."""
+    database.table("people", {"q": "INTEGER", "r": "INTEGER", "s": "INTEGER"}, [[v, v, v % 2 + 1] for v in range(8)])
+    spec = planned(
+        {"q": None, "r": None}, sensitive=["s"], privacy=[{"k_anonymity": 2}, requirement], suppression={"limit": 0}
+    )
+    reason = ""
+    try:
+        assert kanon_sql.anonymize(database.engine, spec).passed
+    except UnsupportedError as refused:
+        reason = str(refused)
+    assert "use another algorithm" in reason or "check" in reason or kanon_sql.check(database.engine, spec).passed
+
+
 def test_the_spec_refuses_what_it_cannot_do(database: Database) -> None:
     of = {"algorithm": "k_optimize"}
     for metric in METRICS.keys() - set(_BOUNDED):

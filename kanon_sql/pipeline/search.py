@@ -351,7 +351,7 @@ def _of_intervals(given: Searched, budget: Budget) -> Searched:
 
 def _few(models: Sequence[PrivacyModel]) -> int:
     """Fewer rows or persons than this are few: k, and 2 at least."""
-    return max([2, *(model.k for model in models if isinstance(model, KAnonymityModel))])
+    return max([2, *(model.least_size for model in models if model.least_size is not None)])
 
 
 def _same(one: Verdict, other: Verdict) -> bool:
