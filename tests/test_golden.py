@@ -318,7 +318,13 @@ def test_help_and_the_error_list_every_dialect() -> None:
         assert re.search(rf"\b{dialect}\b", str(refused.value))
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
+QUICK = ("duckdb", "postgres", "sqlite", "spark", "snowflake")
+"""Dialects whose every statement is rendered by default; the others take minutes together."""
+
+
+@pytest.mark.parametrize(
+    "dialect", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in DIALECTS]
+)
 def test_the_files_hold_what_is_rendered_and_every_statement_parses(dialect: str) -> None:
     for statement in statements(dialect):
         parsed(statement.sql, dialect)
