@@ -35,11 +35,12 @@ CORE = {
 
 
 LEFT_OUT = {
-    # Each takes Spark a minute or more, and their statements are those of the cases "cube" and "intervals".
+    # Each takes Spark a minute or more, and their statements are those of the cases "cube", "intervals" and "person".
     "test_the_same_release_as_duckdb[super-roots-spark]",
     "test_the_same_release_as_duckdb[intervals of dates and numbers, limited, l-spark]",
     "test_the_same_release_as_duckdb[intervals, persons, NULL-spark]",
     "test_the_same_release_as_duckdb[intervals, NULLs suppressed, masked-spark]",
+    "test_a_population_protects_alike[None-spark]",
 }
 
 

@@ -175,6 +175,8 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]
         subject.close()
         return
     environment = {}
+    if request.param == "spark" and os.environ.get("KANON_DBT_SPARK") != "1":
+        pytest.skip("minutes of work; KANON_DBT_SPARK=1 runs it")
     if request.param == "spark":
         (tmp_path / "conf").mkdir()
         (tmp_path / "conf" / "spark-defaults.conf").write_text(SPARK.format(folder=tmp_path))
