@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_sql.cli import dbt, reports  # noqa: F401 - each adds its verbs to the app
-from kanon_sql.cli.verbs import app
+from kanon_sql.cli import verbs  # noqa: F401 - adds the verbs to the app
+from kanon_sql.cli.app import app
 
 __all__ = ["app", "main"]
 

@@ -1,18 +1,30 @@
-"""Reports as files: refused before a run where they cannot be written, written after it."""
+"""What the verbs write: results to standard output, reports to files, and the exit code."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from kanon_sql.errors import SpecError
+from kanon_sql.cli.options import OutputFormat
+from kanon_sql.errors import ExitCode, SpecError
 
 if TYPE_CHECKING:
-    from kanon_sql.cli.session import Session
+    from rich.console import RenderableType
 
-__all__ = ["refuse_report_path", "write_report"]
+    from kanon_sql.cli.session import Session
+    from kanon_sql.pipeline.result import Result
+
+__all__ = [
+    "exit_with",
+    "print_json",
+    "print_result",
+    "print_text",
+    "refuse_report_path",
+    "write_report",
+    "write_result_report",
+]
 
 
 def refuse_report_path(path: Path | None, option: str) -> None:
@@ -40,3 +52,41 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
         reason = error.strerror or type(error).__name__
         raise SpecError(f"the run is done, but its report cannot be written to {path}: {reason}") from None
     run.message(f"report: {path}")
+
+
+def print_result(run: Session, result: Result, output: OutputFormat, *, all_minimal: bool = False) -> None:
+    """Print a result as text or as JSON, once the progress is off the terminal."""
+    run.close()
+    if output is OutputFormat.json:
+        print_json(result.to_dict(all_minimal=all_minimal))
+    else:
+        from kanon_sql.report.text import result_text
+
+        print_text(result_text(result, all_minimal=all_minimal))
+
+
+def write_result_report(run: Session, result: Result, path: Path | None) -> None:
+    """Write the HTML report of a result, if one is asked for."""
+    if path is not None:
+        from kanon_sql.report.html import html_report
+
+        write_report(run, path, html_report(result))
+
+
+def print_json(data: Any) -> None:
+    """Print what a verb found as JSON."""
+    from kanon_sql.report.json import to_json
+
+    typer.echo(to_json(data))
+
+
+def print_text(content: RenderableType) -> None:
+    """Print what a verb found for a person to read."""
+    from kanon_sql.report import text
+
+    text.print_text(content)
+
+
+def exit_with(passed: bool) -> None:
+    """End the verb: code 0, or 1 for requirements that are not met."""
+    raise typer.Exit(int(ExitCode.PASS if passed else ExitCode.FAIL))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     Database,
     Format,
@@ -23,8 +25,7 @@ from kanon_sql.cli.options import (
     Verbose,
 )
 from kanon_sql.cli.session import Session, session
-from kanon_sql.cli.verbs import MEMORY, _exit, _load, _need_database, _print, _print_json, app, examples
-from kanon_sql.cli.written import refuse_report_path, write_report
+from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -144,22 +145,22 @@ def compare(
         refuse_report_path(report_file, "--report")
         wanted = _ks(ks)
         specs = _named(spec_files)
-        _need_database(database)
+        need_database(database)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         budget = Budget(max_seconds, max_statements)
         found = run_compare(engine, specs, wanted, timeout=timeout, budget=budget, report=run.report)
         run.close()
         if output is OutputFormat.json:
-            _print_json(found.to_dict())
+            print_json(found.to_dict())
         else:
             from kanon_sql.report.comparison import comparison_text
 
-            _print(comparison_text(found))
+            print_text(comparison_text(found))
         if report_file is not None:
             from kanon_sql.report.html import comparison_report
 
             write_report(run, report_file, comparison_report(found))
-        _exit(found.passed)
+        exit_with(found.passed)
 
 
 def _ks(text: str | None) -> list[int]:
@@ -177,7 +178,7 @@ def _named(paths: list[Path]) -> dict[str, Spec]:
     shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
     if len(set(shown)) < len(shown):
         raise SpecError("compare: a spec is given twice")
-    return {name: _load(path) for name, path in zip(shown, paths, strict=True)}
+    return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}
 
 
 def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
@@ -193,7 +194,7 @@ def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
     from kanon_sql.engines.base import Deadline
     from kanon_sql.pipeline.published import published_manifest
 
-    _need_database(database)
+    need_database(database)
     engine = run.connect(database, read_only=True)
     with engine.run(Deadline(None)):
         return published_manifest(engine, name, schema)

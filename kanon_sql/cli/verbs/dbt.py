@@ -1,4 +1,4 @@
-"""``kanon-sql dbt``: a verb of its own file, as the others are in :mod:`kanon_sql.cli.verbs`."""
+"""``dbt``: a release as part of a dbt project."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import (
     Database,
     Format,
@@ -22,7 +24,6 @@ from kanon_sql.cli.options import (
     Verbose,
 )
 from kanon_sql.cli.session import session
-from kanon_sql.cli.verbs import MEMORY, app, examples
 from kanon_sql.errors import ExitCode
 
 __all__ = ["dbt"]

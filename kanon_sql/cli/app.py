@@ -1,0 +1,48 @@
+"""The Typer application that the verbs are added to, and what the help of all of them shares."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.version import __version__
+
+__all__ = ["app", "examples"]
+
+app = typer.Typer(
+    name="kanon-sql",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def examples(*lines: str) -> str:
+    """The end of a verb's help; the mark keeps the lines as they are."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"kanon-sql {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def kanon_sql(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Anonymize a table where it lives: k-anonymity, l-diversity and t-closeness by generated SQL.
+
+    A spec (YAML) names the table, its quasi-identifiers and what must hold. Start with
+    "kanon-sql demo", or with "kanon-sql init TABLE -d FILE" for a spec of your own.
+
+    Results go to standard output, progress and messages to standard error. Exit codes:
+    0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,
+    130 interrupted.
+    """

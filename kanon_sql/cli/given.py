@@ -1,0 +1,28 @@
+"""What the verbs are given: specs and databases, read and refused in one way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kanon_sql.errors import DatabaseError
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import Spec
+
+__all__ = ["MEMORY", "load_spec", "need_database"]
+
+MEMORY = ":memory:"
+
+
+def load_spec(path: Path) -> Spec:
+    """The spec in a file; importing what reads it only now."""
+    from kanon_sql.spec import Spec
+
+    return Spec.load(path)
+
+
+def need_database(database: str) -> None:
+    """Refuse to create a database where one has to be there already."""
+    if database != MEMORY and "://" not in database and not Path(database).exists():
+        raise DatabaseError(f"there is no database file {database}; give an existing one with -d FILE")

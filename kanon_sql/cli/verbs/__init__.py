@@ -1,0 +1,12 @@
+"""The verbs of ``kanon-sql``: each parses its options, calls one function, prints, and exits.
+
+Whatever is heavy (the driver, the SQL parser, the spec) is imported by the verb that needs
+it, so that ``--help`` and ``--version`` answer at once. The help lists the verbs in the
+order in which they are imported here.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.cli.verbs import start, release, check, judge, reports, dbt, upkeep  # isort: skip
+
+__all__ = ["check", "dbt", "judge", "release", "reports", "start", "upkeep"]

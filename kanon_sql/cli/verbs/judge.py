@@ -1,0 +1,239 @@
+"""The verbs that judge a table as it stands: ``audit`` and ``risk``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY, load_spec
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.errors import SpecError
+
+__all__ = ["audit", "risk"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql audit spec.yml -d clinic.duckdb",
+        "kanon-sql audit spec.yml -d clinic.duckdb --external visits --on age",
+        "kanon-sql audit spec.yml -d clinic.duckdb --earlier visits_release",
+        "kanon-sql audit spec.yml -d clinic.duckdb --attack homogeneity --reveal 5",
+    )
+)
+def audit(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="The table to attack; the spec's release if not given."
+        ),
+    ] = None,
+    external: Annotated[
+        str | None,
+        typer.Option(
+            "--external", metavar="TABLE", show_default=False, help="A table that an attacker links the release with."
+        ),
+    ] = None,
+    on: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--on",
+            metavar="COLUMN",
+            show_default=False,
+            help="A column to link on, once per column; all that both have if not given.",
+        ),
+    ] = None,
+    earlier: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--earlier", metavar="TABLE", show_default=False, help="Another release of the same people, once each."
+        ),
+    ] = None,
+    negations: Annotated[
+        int,
+        typer.Option("--negations", metavar="N", min=1, help="Values that background knowledge rules out."),
+    ] = 1,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hierarchy",
+            metavar="COLUMN=FILE",
+            show_default=False,
+            help="A hierarchy of a sensitive attribute, in ARX's format, for the attack by similarity.",
+        ),
+    ] = None,
+    attack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attack",
+            metavar="NAME",
+            show_default=False,
+            help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
+            "complementary, composition, unsorted. All that can be run if not given.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Count rows although the spec names a unit; this only bounds persons.")
+    ] = False,
+    reveal: Annotated[
+        int,
+        typer.Option("--reveal", metavar="N", min=0, help="Show so many exposed cases per attack, with their values."),
+    ] = 0,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Attack a release, and count whom that exposes.
+
+    Linking with a table of names, homogeneous classes, background knowledge, skewed and
+    similar values, other releases, the order of rows: says how many people each attack
+    exposes, and who only with --reveal. Opens the database read-only and creates nothing.
+    Exit code 1 says that an attack exposes people whom the requirements protect.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.audit import audit as run_audit
+        from kanon_sql.report.audit import audit_text
+
+        spec = load_spec(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        result = run_audit(
+            engine,
+            spec,
+            table,
+            external=external,
+            on=on or (),
+            earlier=earlier or (),
+            negations=negations,
+            hierarchies=dict(map(_hierarchy, hierarchy or ())),
+            attacks=attack,
+            count_rows=rows,
+            reveal=reveal,
+            timeout=timeout,
+            report=run.report,
+        )
+        run.close()
+        if reveal:
+            run.message("warning: values of persons follow, as --reveal asks")
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        else:
+            print_text(audit_text(result))
+        exit_with(result.passed)
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql risk spec.yml -d clinic.duckdb",
+        "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
+        "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
+        "kanon-sql risk spec.yml -d clinic.duckdb --columns age --columns zip",
+    )
+)
+def risk(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    table: Annotated[
+        str | None,
+        typer.Option(
+            "--table", metavar="TABLE", show_default=False, help="The table to look at; the spec's source if not given."
+        ),
+    ] = None,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="TABLE",
+            show_default=False,
+            help="A table of everybody among whom the persons are sought, with the same columns in the same form.",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records with a risk above it.")
+    ] = 0.05,
+    sampling_fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--sampling-fraction",
+            metavar="SHARE",
+            show_default=False,
+            help="The table's share of the population: estimate how many are unique in the population.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="NAME",
+            show_default=False,
+            help="A column that others may know, once each; the quasi-identifiers if not given.",
+        ),
+    ] = None,
+    combinations: Annotated[
+        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to so many columns.")
+    ] = 3,
+    rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Measure how easily persons can be found again in a table.
+
+    Shows what a prosecutor, a journalist and a marketer may hope for, how many records are
+    unique in the table and (estimated) in the population, and which columns tell records
+    apart, alone and together. Measures the table as it stands: the source, a release or any
+    other. Opens the database read-only and creates nothing. It measures and does not judge:
+    the exit code is 0 whatever the risk.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.risk import risk as run_risk
+        from kanon_sql.report.risk import risk_text
+
+        spec = load_spec(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        result = run_risk(
+            engine,
+            spec,
+            table,
+            population=population,
+            threshold=threshold,
+            sampling_fraction=sampling_fraction,
+            columns=columns or (),
+            largest_combination=combinations,
+            count_rows=rows,
+            timeout=timeout,
+            report=run.report,
+        )
+        run.close()
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        else:
+            print_text(risk_text(result))
+
+
+def _hierarchy(text: str) -> tuple[str, dict[str, str]]:
+    name, _, file = text.partition("=")
+    if not name or not file:
+        raise SpecError("--hierarchy: expected a sensitive attribute and a file, such as --hierarchy diagnosis=FILE")
+    return name, {"file": str(Path(file).absolute())}

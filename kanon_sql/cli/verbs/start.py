@@ -1,0 +1,86 @@
+"""The verbs to begin with: ``demo`` and ``init``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_result
+
+__all__ = ["demo", "init"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql demo",
+        "kanon-sql demo clinic --format json",
+    )
+)
+def demo(
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="Where to write; created if it does not exist.")
+    ] = Path(),
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Make a small clinic, anonymize it, and show the result.
+
+    Writes demo.duckdb (generated visits of generated patients), the spec demo.yml and its
+    hierarchies into a directory, runs anonymize on them and prints its result. Everything
+    is there to be read, changed and run again.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.pipeline.demo import demo as make_demo
+
+        spec_path, result = make_demo(directory, report=run.report)
+        if verbose:
+            for sql in result.sql:
+                run.statement(sql)
+        print_result(run, result, output)
+        following = ["kanon-sql", "plan", str(spec_path), "-d", str(spec_path.parent / "demo.duckdb")]
+        run.message(f"\nnext: {shlex.join(following)}")
+        exit_with(result.passed)
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql init visits -d clinic.duckdb",
+        "kanon-sql init visits -d clinic.duckdb > draft.yml",
+    )
+)
+def init(
+    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to profile.", show_default=False)],
+    database: Database = MEMORY,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Profile a table and write a commented spec to start from.
+
+    The profile is made in the database, on a read-only connection; only counts and ranges
+    reach this process. The spec goes to standard output: read it before you use it, since
+    which columns identify a person is for you to decide.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.engines.base import Deadline
+        from kanon_sql.pipeline.init import write_spec
+
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
+        with engine.run(Deadline(timeout)):
+            text = write_spec(engine, table, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            print_json({"verb": "init", "table": table, "spec": text})
+        else:
+            typer.echo(text, nl=not text.endswith("\n"))
