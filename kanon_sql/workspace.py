@@ -252,7 +252,8 @@ def open_workspace(
         report: called at the start of each stage.
         inline: create nothing, whatever the connection's scratch mode is.
     """
-    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema")
+    run = f"kanon_{engine.run_id}_"
+    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run)
     workspace = Workspace(engine, compiler, report or _silent, inline)
     try:
         yield workspace

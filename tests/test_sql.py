@@ -12,11 +12,11 @@ import sqlglot
 import kanon_sql
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SpecError, TemplateError
-from kanon_sql.sql import templates
+from kanon_sql.sql import statement, templates
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.portable import check_portable
-from kanon_sql.sql.statement import Compiler, redact
+from kanon_sql.sql.statement import Compiler, Statement, redact
 from kanon_sql.sql.templates import render, template_names
 from kanon_sql.sql.text import Relation, identifier, literal, slot
 
@@ -92,6 +92,29 @@ def test_the_compiler_takes_one_statement_and_fills_every_slot(scratch: Path) ->
     statement = compiler.statement("t/source", source=Relation(slot="source"), text="slot_source")
     assert statement.sql == """SELECT 'slot_source' AS "slot_source" FROM "people\""""
     assert statement.scans == 1
+
+
+def test_what_one_run_compiled_serves_the_next_under_its_own_names(scratch: Path) -> None:
+    (scratch / "made.sql.j2").write_text(
+        "CREATE TEMP TABLE {{ target | relation }} AS SELECT {{ value | literal }} AS v FROM {{ table | relation }}"
+    )
+
+    def made(run: str, value: str) -> Statement:
+        compiler = Compiler(dialect_named("duckdb"), "", run=f"kanon_{run}_")
+        target, table = Relation((f"kanon_{run}_b",)), Relation((f"kanon_{run}_a",))
+        return compiler.statement("t/made", target=target, table=table, value=value)
+
+    first = made("0123abcd", "x")
+    parsed = statement._compiled.cache_info().misses
+    second = made("fedc9876", "x")
+    assert statement._compiled.cache_info().misses == parsed
+    assert second.sql == first.sql.replace("0123abcd", "fedc9876")
+    assert second.creates is not None
+    assert second.creates.table == '"kanon_fedc9876_b"'
+    # A value that looks like what stands for the names is a value all the same.
+    for value in ("kanon_00000000_a", "kanon_0123abcd_a"):
+        assert f"'{value}'" in made("fedc9876", value).sql
+        assert f"'{value}'" in made("0123abcd", value).sql
 
 
 @pytest.mark.parametrize("name", ["Select", "marital-status", 'a"b', "x; drop table y", "é" * 70, "{{ x }}", "a\nb"])

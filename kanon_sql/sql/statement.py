@@ -30,6 +30,9 @@ __all__ = ["SOURCE", "Compiler", "Creation", "Statement", "redact", "source_rela
 SOURCE = "source"
 """The slot that stands for the source relation."""
 
+_ANY_RUN = "kanon_00000000_"
+"""Stands for what a run's scratch names begin with while a statement is compiled."""
+
 _SLOT = re.compile(r"\bslot_([a-z0-9_]+)\b")
 
 
@@ -96,11 +99,14 @@ class Compiler:
         dialect: the engine's.
         source: the FROM form of the source in that dialect, already safe.
         temporary: scratch tables belong to the session; else they are plain tables.
+        run: what the names of the run's scratch tables begin with. What was compiled for one run
+            serves the next of this process, under its names.
     """
 
-    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True) -> None:
+    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True, run: str = _ANY_RUN) -> None:
         self.dialect = dialect
         self._temporary = temporary
+        self._run = run
         self._fills = {SOURCE: source}
         self._shapes: dict[tuple[object, ...], Shape] = {}
         self._quoted: dict[str, str] = {}
@@ -150,7 +156,11 @@ class Compiler:
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> Shape:
         text = render(name, deletes=self.dialect.deletes, **context)
-        return _compiled(name, text, self.dialect, self._temporary)
+        if _ANY_RUN in text:  # a value that looks like a name of ours must stay what it is
+            return _compiled(name, text, self.dialect, self._temporary)
+        shape = _compiled(name, text.replace(self._run, _ANY_RUN), self.dialect, self._temporary)
+        table = None if shape.table is None else shape.table.replace(_ANY_RUN, self._run)
+        return Shape(shape.text.replace(_ANY_RUN, self._run), table, shape.temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         values = {**self._fills, **fills}
@@ -183,7 +193,7 @@ class Compiler:
 _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")
 
 
-@lru_cache(maxsize=1_000)
+@lru_cache(maxsize=2_000)
 def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
     """Parsing takes longer than most statements run; shapes come back with every run of a process."""
     try:
