@@ -32,14 +32,32 @@ class Additive:
         self._places = [1]
         for own in guess:
             self._places.append(self._places[-1] + len(own))
-        self._seen: list[tuple[Sequence[int], float, float]] = []
+        size = self._places[-1]
+        self._seen = 0
         self._fitted = 0
+        # Sums over the observations: of guesses, values, their squares and products, and of the normal equations.
+        self._guesses = self._values = self._squares = self._products = 0.0
+        self._matrix = [[0.0] * size for _ in range(size)]
+        self._weighted_values = [0.0] * size
+        self._weighted_guesses = [0.0] * size
         self._constant = constant
         self.terms = [[factor * part for part in own] for own in guess]
 
     def learn(self, steps: Sequence[int], value: float, weight: float = 1.0) -> None:
         """Take an observation into account, from the next :meth:`fit` on."""
-        self._seen.append((steps, value, weight))
+        guess = sum(own[step] for own, step in zip(self._guess, steps, strict=True))
+        self._seen += 1
+        self._guesses += guess
+        self._values += value
+        self._squares += guess * guess
+        self._products += guess * value
+        places = [0, *(first + step for first, step in zip(self._places, steps, strict=False))]
+        for place in places:
+            self._weighted_values[place] += weight * value
+            self._weighted_guesses[place] += weight * guess
+            row = self._matrix[place]
+            for other in places:
+                row[other] += weight
 
     def expected(self, steps: Sequence[int]) -> float:
         """The expected value, given one step per attribute."""
@@ -47,33 +65,22 @@ class Additive:
 
     def fit(self) -> None:
         """Fit the model to everything learned."""
-        if len(self._seen) < _FEWEST or self._fitted == len(self._seen):
+        if self._seen < _FEWEST or self._fitted == self._seen:
             return
-        self._fitted = len(self._seen)
-        guesses = [sum(own[step] for own, step in zip(self._guess, steps, strict=True)) for steps, _, _ in self._seen]
-        mean_guess = sum(guesses) / len(guesses)
-        mean_value = sum(value for _, value, _ in self._seen) / len(guesses)
-        spread = sum((guess - mean_guess) ** 2 for guess in guesses)
-        joint = sum(
-            (guess - mean_guess) * (value - mean_value)
-            for guess, (_, value, _) in zip(guesses, self._seen, strict=True)
-        )
-        slope = max(0.05, (joint + 0.7) / (spread + 1.0))
-        intercept = mean_value - slope * mean_guess
+        self._fitted = self._seen
+        spread = self._squares - self._guesses**2 / self._seen
+        joint = self._products - self._guesses * self._values / self._seen
+        slope = max(0.05, (joint + 0.7) / (max(0.0, spread) + 1.0))
+        intercept = (self._values - slope * self._guesses) / self._seen
 
-        size = self._places[-1]
-        matrix = [[0.0] * size for _ in range(size)]
-        vector = [0.0] * size
-        for place in range(size):
-            matrix[place][place] = _RIDGE if place else 0.01
-        for (steps, value, weight), guess in zip(self._seen, guesses, strict=True):
-            rest = weight * (value - intercept - slope * guess)
-            places = [0, *(first + step for first, step in zip(self._places, steps, strict=False))]
-            for place in places:
-                vector[place] += rest
-                row = matrix[place]
-                for other in places:
-                    row[other] += weight
+        matrix = [list(row) for row in self._matrix]
+        for place, row in enumerate(matrix):
+            row[place] += _RIDGE if place else 0.01
+        # The first column holds the weights of all observations in a place.
+        vector = [
+            value - intercept * row[0] - slope * guess
+            for value, guess, row in zip(self._weighted_values, self._weighted_guesses, self._matrix, strict=True)
+        ]
         found = _solved(matrix, vector)
         self._constant = intercept + found[0]
         self.terms = [

@@ -20,6 +20,7 @@ __all__ = [
     "classes",
     "conditions",
     "flagged_classes",
+    "judged_columns",
     "measure_name",
     "size_edges",
     "size_number",
@@ -76,13 +77,14 @@ def measure_name(index: int, model: PrivacyModel) -> str:
     return "class_size" if model.frame is None else f"m{index}"
 
 
-def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
+def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True, label: Sql | None = None) -> Sql:
     """The equivalence classes, one row each, with their counts and the models' measures.
 
     Args:
         frames: where to count from.
         models: the requirements.
         with_keys: whether the keys are needed; leaving them out saves planning time.
+        label: what to put into a column ``node``, where ``base`` alone is counted.
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
@@ -99,6 +101,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "summed_names": frames.summed_names,
         "counting": frames.counting,
         "with_keys": with_keys or joined,
+        "label": label,
     }
     groups, values_frames = [], []
     for frame, relation in frames.values.items():
@@ -151,18 +154,23 @@ def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
 
 def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
     """The classes with a column ``satisfied``, 1 or 0."""
-    measures = []
-    for index, model in enumerate(models):
-        if model.frame is not None:
-            name = measure_name(index, model)
-            seconds = {second_name(name, model)} - {None, "class_size"}
-            measures += [name, *(second for second in seconds if second is not None)]
     return render(
         "evaluate/flagged",
         classes=classes(frames, models),
-        columns=[*frames.key_names, "class_rows", "class_size", *frames.carried_names, *measures],
+        columns=[*frames.key_names, *frames.carried_names, *judged_columns(models)],
         conditions=conditions(models),
     )
+
+
+def judged_columns(models: Sequence[PrivacyModel]) -> list[str]:
+    """The columns of :func:`classes` that the models look at: counts and measures."""
+    columns = ["class_rows", "class_size"]
+    for index, model in enumerate(models):
+        if model.frame is not None:
+            name = measure_name(index, model)
+            second = second_name(name, model)
+            columns += [name] if second in (None, "class_size") else [name, second]
+    return columns
 
 
 def size_edges(models: Sequence[PrivacyModel]) -> list[int]:

@@ -1,9 +1,11 @@
 """The statements about lattice nodes: what is asked of a frequency set, and how sets are rolled up.
 
-Two forms of one question. A node by itself is a GROUP BY over the columns of its levels; many
-nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every vector, and
-one GROUP BY answers them all: its keys choose each node's columns by CASE. That costs more per
-vector and far less per node, which pays on small sets, and where planning is dear.
+Two forms of one question. The classes of a node are a GROUP BY over the columns of its levels;
+those of many nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every
+vector, and one GROUP BY makes the classes of all: its keys choose each node's columns by CASE.
+That costs more per vector and far less per node, which pays on small sets, and where planning is
+dear. Either way one more GROUP BY, over the nodes, judges all classes of a statement; only a
+metric that joins tables of its own to the classes is asked for node by node.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from kanon_sql.classes import Frames, classes, conditions, flagged_classes
+from kanon_sql.classes import Frames, classes, conditions, flagged_classes, judged_columns
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
@@ -58,22 +60,36 @@ class NodeStatements:
             nodes: a number for each, which its row begins with -> the node, the sets to answer it from.
             metric: the quality metric to ask for, if any.
         """
+        numbered = [(node, covering, {"node": str(number)}) for number, (node, covering) in nodes.items()]
+        if len(nodes) == 1 or (metric is not None and metric.carries is not None):
+            for _, covering, _ in numbered:
+                covering.reads += 1
+            return self._workspace.compiler.union(
+                [self.one("evaluate/node", node, covering, metric, number) for node, covering, number in numbered]
+            )
+        return self._united(nodes, metric)
+
+    def _united(self, nodes: Mapping[int, tuple[Node, Covering]], metric: Metric | None) -> Statement:
+        """One statement that judges the classes of all nodes together; short, since planning takes its time."""
+        compiler = self._workspace.compiler
         most = self._workspace.engine.capabilities.nodes_as_rows
         groups: dict[Covering, dict[int, Node]] = {}
         for number, (node, covering) in nodes.items():
             groups.setdefault(covering, {})[number] = node
         branches = []
         for covering, group in groups.items():
-            if len(group) >= TOGETHER and covering.rows <= most and (metric is None or metric.carries is None):
-                own = [self._together(group, covering, metric)]
+            if len(group) >= TOGETHER and covering.rows <= most:
+                own = [self._together(group, covering)]
             else:
-                own = [
-                    self.one("evaluate/node", node, covering, metric, {"node": str(number)})
-                    for number, node in group.items()
-                ]
+                own = [self._alone(number, node, covering) for number, node in group.items()]
             covering.reads += len(own)
             branches += own
-        return self._workspace.compiler.union(branches)
+        shape = compiler.shape(
+            "evaluate/node",
+            ("united", None if metric is None else metric.name),
+            lambda: {"grouped": True, **self._aggregates([], metric)},
+        )
+        return compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
 
     def one(
         self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
@@ -105,8 +121,8 @@ class NodeStatements:
         }
         return compiler.fill(name, text, filled)
 
-    def _together(self, nodes: Mapping[int, Node], covering: Covering, metric: Metric | None) -> Statement:
-        """One GROUP BY over the vectors joined to the nodes."""
+    def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
+        """The classes of several nodes by one GROUP BY over the vectors joined to the nodes."""
         compiler = self._workspace.compiler
         levels = {index: {node[index] for node in nodes.values()} for index, _ in enumerate(self._sets.lookups)}
         varying = [index for index, found in levels.items() if len(found) > 1]
@@ -123,23 +139,34 @@ class NodeStatements:
 
         keyed = [index for index, found in levels.items() if min(found) < heights[index]]
         keys = self._sets.packing.keys(keyed, digit)
-        text = compiler.shape(
-            "evaluate/node",
-            ("together", len(keys), None if metric is None else metric.name),
-            lambda: {
-                **self._context(
-                    [identifier("node"), *(slot(f"key_{position}") for position, _ in enumerate(keys))],
-                    0,
-                    metric,
-                    grouped=True,
-                )
-            },
-        )
         columns = ["node", *(f"n{index}" for index in varying)]
         rows = [[number, *(node[index] for index in varying)] for number, node in nodes.items()]
         crossed = f" CROSS JOIN {compiler.dialect.numbers('nodes', columns, rows)}"
-        filled = {f"key_{position}": key for position, key in enumerate(keys)}
-        return compiler.fill("evaluate/node", text, {**filled, **self._from(covering, crossed)})
+        return self._branch(keys, self._from(covering, crossed), together=True)
+
+    def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
+        """The classes of one node."""
+        return self._branch(self.keys(node), {"node": str(number), **self._from(covering, "")}, together=False)
+
+    def _branch(self, keys: Sequence[str], fills: Mapping[str, str], *, together: bool) -> Statement:
+        """Classes, labelled by their node's number."""
+        compiler = self._workspace.compiler
+
+        def context() -> dict[str, Any]:
+            slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
+            frames = self._frames([identifier("node"), *slots] if together else slots, 0)
+            label = identifier("node") if together else slot("node")
+            return {
+                "labelled": None if frames.values else classes(frames, self._models, with_keys=False, label=label),
+                "label": identifier(frames.key_names[0]) if together else label,
+                "classes": classes(frames, self._models, with_keys=together),
+                "columns": judged_columns(self._models),
+            }
+
+        shape = compiler.shape("evaluate/branch", (together, len(keys)), context)
+        return compiler.fill(
+            "evaluate/branch", shape, {**{f"key_{position}": key for position, key in enumerate(keys)}, **fills}
+        )
 
     def _from(self, covering: Covering, crossed: str) -> dict[str, str]:
         quoted = self._workspace.quoted
@@ -150,10 +177,18 @@ class NodeStatements:
         }
         return {name: quoted(table) + crossed for name, table in tables.items()} | references
 
-    def _context(
-        self, keys: Sequence[Sql], carried: int, metric: Metric | None, *, grouped: bool = False
-    ) -> dict[str, Any]:
-        frames = Frames(
+    def _context(self, keys: Sequence[Sql], carried: int, metric: Metric | None) -> dict[str, Any]:
+        frames = self._frames(keys, carried)
+        aggregates = self._aggregates(frames.carried_names, metric)
+        return {
+            "grouped": False,
+            "flagged": flagged_classes(frames, self._models),
+            "classes": classes(frames, self._models, with_keys=bool(aggregates["windows"])),
+            **aggregates,
+        }
+
+    def _frames(self, keys: Sequence[Sql], carried: int) -> Frames:
+        return Frames(
             base=slot("base"),
             values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
             counting=self._sets.counting,
@@ -162,13 +197,17 @@ class NodeStatements:
             facts={name: facts.all for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
-        return {"flagged": flagged_classes(frames, self._models), **self._aggregates(frames, metric, grouped)}
 
-    def _aggregates(self, frames: Frames, metric: Metric | None, grouped: bool) -> dict[str, Any]:
-        """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it."""
-        windows = {} if metric is None else metric.windows(frames.carried_names)
+    def _aggregates(self, names: Sequence[str], metric: Metric | None) -> dict[str, Any]:
+        """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it.
+
+        Args:
+            names: the columns that the classes carry along.
+            metric: the quality metric to ask for, if any.
+        """
+        windows = {} if metric is None else metric.windows(names)
         joined = metric is not None and metric.carries == "sizes"
-        carried = [f"y{position}" for position, _ in enumerate(frames.carried)] if joined else frames.carried_names
+        carried = [f"y{position}" for position, _ in enumerate(names)] if joined else names
         every = conditions(self._models)
         kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
         sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
@@ -177,12 +216,10 @@ class NodeStatements:
         width = 0 if metric is None else self._width(metric)
         padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
         return {
-            "grouped": grouped,
-            "classes": classes(frames, self._models, with_keys=grouped or bool(windows)),
             "kept": kept,
             # Without a requirement that suppression breaks, both counts are the same.
             "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
-            "sized": frames.carried_names if joined else [],
+            "sized": names if joined else [],
             "sizes": [_sizes_frame(position, name) for position, name in enumerate(carried)] if joined else [],
             "windows": list(windows.items()),
             "aggregates": [*aggregates.items(), *padding.items()],

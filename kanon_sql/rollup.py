@@ -67,6 +67,7 @@ class Coverings:
     def __init__(self, first: Covering, labels: Sequence[Sequence[int]]) -> None:
         self._all = [first]
         self._prepared: dict[Node, Covering] = {}
+        self._by_rows = [first]
         self._heights = [len(own) - 1 for own in labels]
         self._refused: set[Node] = set()
         self._sizes = Additive([[log(max(1, count)) for count in own] for own in labels], 0.5, 0.0)
@@ -74,8 +75,7 @@ class Coverings:
 
     def best(self, node: Node) -> Covering:
         """The smallest sets that cover a node."""
-        covering = (item for item in (*self._all, *self._prepared.values()) if generalizes(node, item.node))
-        return min(covering, key=lambda item: item.rows)
+        return next(item for item in self._by_rows if generalizes(node, item.node))
 
     def has(self, node: Node) -> bool:
         """Whether there are sets at this very node."""
@@ -84,12 +84,14 @@ class Coverings:
     def prepare(self, covering: Covering) -> None:
         """Take sets into use that a strategy asked for; they stay until they are withdrawn."""
         self._prepared[covering.node] = covering
+        self._sort()
 
     def withdraw(self, wanted: Sequence[Node]) -> list[Covering]:
         """The prepared sets at other nodes than these; they are not used any more."""
         unwanted = [self._prepared[node] for node in self._prepared.keys() - set(wanted)]
         for covering in unwanted:
             del self._prepared[covering.node]
+        self._sort()
         return unwanted
 
     def asked(self, nodes: Sequence[Node]) -> None:
@@ -121,12 +123,16 @@ class Coverings:
             below.asked.clear()
             return False
         self._all.append(covering)
+        self._sort()
         moved = [node for node in below.asked if generalizes(node, covering.node)]
         kept = [node for node in below.asked if not generalizes(node, covering.node)]
         below.asked.clear()
         below.asked.extend(kept)
         covering.asked.extend(moved)
         return True
+
+    def _sort(self) -> None:
+        self._by_rows = sorted((*self._all, *self._prepared.values()), key=lambda covering: covering.rows)
 
     def _best_rollup(self, covering: Covering) -> tuple[Node, float]:
         """Climb from the set's node while the rows saved over the remembered nodes grow."""
