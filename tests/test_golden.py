@@ -318,7 +318,7 @@ def test_help_and_the_error_list_every_dialect() -> None:
         assert re.search(rf"\b{dialect}\b", str(refused.value))
 
 
-QUICK = ("duckdb", "postgres", "sqlite", "spark", "snowflake")
+QUICK = ("duckdb", "postgres", "snowflake")
 """Dialects whose every statement is rendered by default; the others take minutes together."""
 
 
@@ -336,6 +336,7 @@ def test_the_files_hold_what_is_rendered_and_every_statement_parses(dialect: str
         assert file.read_text(encoding="utf-8") == found, "read the difference; then KANON_UPDATE_GOLDEN=1"
 
 
+@pytest.mark.slow
 def test_every_template_is_in_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
     used: set[str] = set()
     original = templates.Environment.get_template

@@ -201,6 +201,7 @@ def _models(tree: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.mark.slow
 def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     used: set[str] = set()
     original = templates.Environment.get_template
