@@ -92,7 +92,10 @@ class _Heights:
 
     def solutions(self, height: int) -> Generator[Batch, Mapping[Node, Verdict], list[Verdict]]:
         """All satisfying nodes of this height, with metrics, preferred first."""
-        nodes = [node for node in self._undecided(height) if node not in self._known or self._known[node].satisfied]
+        nodes = self._undecided(height)
+        if self._question.staged:  # a costly metric is asked of solutions alone, and these are few
+            yield from self._ask([node for node in nodes if node not in self._known], metrics=False)
+        nodes = [node for node in nodes if node not in self._known or self._known[node].satisfied]
         verdicts = yield from self._ask(nodes, metrics=True)
         return sorted((v for v in verdicts.values() if v.satisfied), key=self._question.prefer)
 
