@@ -14,11 +14,13 @@ Above a block, ``<!-- not run: WHY -->`` leaves it out. On top of a page, ``<!--
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -231,8 +233,8 @@ class Run:
             self._monkeypatch.chdir(self.folder)
             return ""
         words = shlex.split(command, comments=True)
-        if words[0] == "kanon-sql" and "|" not in words and "$" not in command:
-            return self._in_process(words[1:])
+        if words[0] == "kanon-sql" and "|" not in words:
+            return self._in_process([os.path.expandvars(word) for word in words[1:]])
         with shims() as path:
             self._monkeypatch.setenv("PATH", path)
             done = subprocess.run(
@@ -242,17 +244,19 @@ class Run:
         return done.stdout + done.stderr
 
     def _in_process(self, words: list[str]) -> str:
-        target = None
-        if ">" in words:
-            *words, _, target = words
+        target, mode = None, "w"
+        if len(words) > 1 and words[-2] in (">", ">>"):
+            mode = "w" if words[-2] == ">" else "a"
+            words, target = words[:-2], words[-1]
         done = CliRunner().invoke(app, words)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         self.code = done.exit_code
         if target is None:
             return str(done.stdout + done.stderr)
-        (self.folder / target).write_text(done.stdout, "utf-8")
-        return done.stderr
+        with (self.folder / target).open(mode, encoding="utf-8") as file:
+            file.write(done.stdout)
+        return str(done.stderr)
 
     def _server(self, value: str) -> str:
         """A database's address, with the page's server in place of the example's."""
@@ -308,9 +312,6 @@ def pattern(expected: str) -> str:
 @contextmanager
 def shims() -> Iterator[str]:
     """A PATH on which ``kanon-sql`` and ``python`` are those of this environment."""
-    import os
-    import tempfile
-
     with tempfile.TemporaryDirectory() as folder:
         for name, command in {"kanon-sql": "-m kanon_sql ", "python": ""}.items():
             shim = Path(folder) / name
