@@ -33,13 +33,13 @@ import sqlglot
 import typer
 from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
+from servers.base import UrlSubject
 from sqlglot import exp
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
 from kanon_sql.spec import Spec
 from kanon_sql.testing import Subject
-from servers.base import UrlSubject
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -143,6 +143,8 @@ class Run:
         self._monkeypatch = monkeypatch
         monkeypatch.chdir(folder)
         monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
+        monkeypatch.delenv("FORCE_COLOR", raising=False)
+        monkeypatch.setenv("COLUMNS", "80")
         monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(folder / "summary.md"))
 
     def block(self, block: Block) -> None:

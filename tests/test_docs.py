@@ -105,7 +105,9 @@ def run_all(blocks: list[Block], run: Run) -> None:
 
 
 def test_only_what_cannot_run_here_is_left_out() -> None:
-    reasons = {block.said["not run"]: block.place for page in PAGES for block in blocks_of(page) if "not run" in block.said}
+    reasons = {
+        block.said["not run"]: block.place for page in PAGES for block in blocks_of(page) if "not run" in block.said
+    }
     print("\n".join(f"{place}: {reason}" for reason, place in reasons.items()))
     assert reasons.keys() == NOT_RUN
 
@@ -254,7 +256,9 @@ def test_the_site_builds_and_fetches_nothing(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     for file in (tmp_path / "site").rglob("*.html"):
-        fetched = re.findall(r'<(?:script|img|link|iframe)[^>]*(?:src|href)="?((?:https?:)?//[^" >]+)', file.read_text("utf-8"))
+        fetched = re.findall(
+            r'<(?:script|img|link|iframe)[^>]*(?:src|href)="?((?:https?:)?//[^" >]+)', file.read_text("utf-8")
+        )
         assert not fetched, f"{file.name}: {fetched}"
 
 

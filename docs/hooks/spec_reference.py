@@ -27,14 +27,16 @@ def markdown() -> str:
             for name, schema in _properties(defs[part.__name__]).items()
             if name in part.model_fields
         ]
-        lines = [f"## {title}", "", summary, "", f"Written as: {_code(part.expected)}", ""]
+        summary = _SUMMARIES.get(part.__name__, summary)
+        written = re.sub(r"{.*?}", lambda found: _code(found[0]), part.expected)
+        lines = [f"## {title}", "", summary, "", f"Written as {written}.", ""]
         lines += ["| key | what it is | takes | default |", "|---|---|---|---|", *rows]
         sections.append("\n".join(lines))
     return "\n\n".join(sections)
 
 
 _TITLES = {
-    "Spec": "The spec",
+    "Spec": "At the top",
     "Source": "source",
     "QuasiIdentifier": "quasi_identifiers",
     "Suppression": "suppression",
@@ -42,6 +44,9 @@ _TITLES = {
     "LedgerOptions": "ledger",
 }
 """Model -> the key under which it is written."""
+
+_SUMMARIES = {"Spec": "The keys of a spec."}
+"""Where a docstring speaks to readers of Python."""
 
 
 def parts_of(model: type[Part]) -> list[type[Part]]:
@@ -81,8 +86,6 @@ def _documented(part: type[Part]) -> tuple[str, dict[str, str]]:
         for names, words in re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", listed, re.MULTILINE)
         for name in names.split(", ")
     }
-    # How the class is made in Python is no part of a reference of the YAML.
-    summary = re.sub(r" Make one with .*", "", summary.strip(), flags=re.DOTALL)
     return _plain(summary), {name: _plain(words) for name, words in about.items()}
 
 
