@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from kanon_sql.spec import Requirement, Spec
 from kanon_sql.spec.checks import Part
+from kanon_sql.spec.requirements import Named
 
 __all__ = ["markdown", "parts_of"]
 
@@ -16,11 +17,9 @@ __all__ = ["markdown", "parts_of"]
 def markdown() -> str:
     """One section per mapping of the spec, the requirements last."""
     defs = {"Spec": Spec.json_schema(), **Spec.json_schema()["$defs"]}
-    requirements = get_args(Requirement)
     sections = []
     for part in parts_of(Spec):
-        is_requirement = part in requirements
-        title = f"privacy: {part.name}" if is_requirement else _TITLES.get(part.__name__, part.__name__)
+        title = f"privacy: {part.name}" if issubclass(part, Named) else _TITLES.get(part.__name__, part.__name__)
         summary, about = _documented(part)
         rows = [
             _row(part, name, schema, about)
