@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,8 +36,8 @@ README = ROOT / "README.md"
 MINUTES = {"spark", "dbt"}
 """What a page may need that takes minutes."""
 
-SECONDS = {"choosing", "how-to/ledger", "how-to/python"}
-"""Pages that search several times; the others keep the quick tests quick."""
+SECONDS = {"choosing", "how-to/bigquery", "how-to/duckdb", "how-to/ledger", "how-to/python"}
+"""Pages that are left to the slow tests, so that the quick ones stay quick."""
 
 
 def named(page: Path) -> str:
@@ -64,8 +65,8 @@ def pages() -> list[Any]:
     for page in PAGES:
         needs = needs_of(page)
         marks = [pytest.mark.slow] if needs in MINUTES or named(page) in SECONDS else []
-        if needs == "spark":
-            marks.append(pytest.mark.xdist_group("spark"))
+        if needs in MINUTES:
+            marks.append(pytest.mark.xdist_group(needs))
         if "$ kanon-sql demo\n" in page.read_text("utf-8"):
             marks.append(pytest.mark.xdist_group("demo's pages"))
         found.append(pytest.param(page, id=named(page), marks=marks))
@@ -82,9 +83,7 @@ def test_a_page_runs(
     if any("$ kanon-sql demo\n" in block.text for block in shown):
         ready["kanon-sql demo"] = request.getfixturevalue("demo")
     if needs == "dbt":
-        import test_dbt
-
-        if test_dbt.DBT is None:
+        if "KANON_DBT" not in os.environ:
             pytest.skip("KANON_DBT does not name dbt's executable")
         for name in ("dbt", "examples"):
             shutil.copytree(ROOT / name, tmp_path / name)
