@@ -1,0 +1,50 @@
+"""The reference of results, written from their JSON schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from kanon_sql.report.json import audit_schema, result_schema, risk_schema
+
+__all__ = ["SCHEMAS", "markdown"]
+
+SCHEMAS = {
+    "plan, anonymize, check": result_schema,
+    "audit": audit_schema,
+    "risk": risk_schema,
+}
+"""Verbs -> the schema of what they print."""
+
+
+def markdown() -> str:
+    """A section per schema: its keys, and the whole schema below them."""
+    return "\n\n".join(_section(verbs, read()) for verbs, read in SCHEMAS.items())
+
+
+def _section(verbs: str, schema: Mapping[str, Any]) -> str:
+    rows = [f"| `{name}` | {_about(item)} | {_type(item)} |" for name, item in schema["properties"].items()]
+    whole = "\n".join(f"    {line}" for line in json.dumps(schema, indent=2).splitlines())
+    return "\n".join(
+        [
+            f"## {verbs}", "", schema["description"], "",
+            "| key | what it is | type |", "|---|---|---|", *rows, "",
+            '??? note "The JSON Schema"', "", "    ```json", whole, "    ```",
+        ]
+    )  # fmt: skip
+
+
+def _about(item: Mapping[str, Any]) -> str:
+    return str(item.get("description", "")).replace("|", "\\|")
+
+
+def _type(item: Mapping[str, Any]) -> str:
+    if "enum" in item or "const" in item:
+        return ", ".join(f"`{value}`" for value in item.get("enum", [item.get("const")]))
+    if "anyOf" in item:
+        return " or ".join(dict.fromkeys(_type(form) for form in item["anyOf"]))
+    if "$ref" in item:
+        return str(item["$ref"].rpartition("/")[2])
+    kind = item.get("type", "any")
+    return kind if isinstance(kind, str) else " or ".join(kind)

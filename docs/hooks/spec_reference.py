@@ -1,0 +1,151 @@
+"""The reference of the spec, written from its model: every key, what it is, what it takes, its default."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from kanon_sql.spec import Requirement, Spec
+from kanon_sql.spec.checks import Part
+from kanon_sql.spec.requirements import Named
+
+__all__ = ["markdown", "parts_of"]
+
+
+def markdown() -> str:
+    """One section per mapping of the spec, the requirements last."""
+    defs = {"Spec": Spec.json_schema(), **Spec.json_schema()["$defs"]}
+    sections = []
+    for part in parts_of(Spec):
+        title = f"privacy: {part.name}" if issubclass(part, Named) else _TITLES.get(part.__name__, part.__name__)
+        summary, about = _documented(part)
+        rows = [
+            _row(part, name, schema, about)
+            for name, schema in _properties(defs[part.__name__]).items()
+            if name in part.model_fields
+        ]
+        summary = _SUMMARIES.get(part.__name__, summary)
+        written = re.sub(r"{.*?}", lambda found: _code(found[0]), part.expected)
+        lines = [f"## {title}", "", summary, "", f"Written as {written}.", ""]
+        lines += ["| key | what it is | takes | default |", "|---|---|---|---|", *rows]
+        sections.append("\n".join(lines))
+    return "\n\n".join(sections)
+
+
+_TITLES = {
+    "Spec": "At the top",
+    "Source": "source",
+    "QuasiIdentifier": "quasi_identifiers",
+    "Suppression": "suppression",
+    "SearchOptions": "search",
+    "LedgerOptions": "ledger",
+}
+"""Model -> the key under which it is written."""
+
+_SUMMARIES = {"Spec": "The keys of a spec."}
+"""Where a docstring speaks to readers of Python."""
+
+
+def parts_of(model: type[Part]) -> list[type[Part]]:
+    """A model and those that its fields hold, each once, requirements last."""
+    found: dict[type[Part], None] = {model: None}
+    for field in model.model_fields.values():
+        for held in _models_in(field.annotation):
+            found.update(dict.fromkeys(parts_of(held)))
+    requirements = get_args(Requirement)
+    return sorted(found, key=lambda part: part in requirements)
+
+
+def _models_in(annotation: Any) -> Iterator[type[Part]]:
+    if inspect.isclass(annotation) and issubclass(annotation, Part):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
+
+
+def _properties(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The keys of a mapping, which may be one of several forms, or the body of a requirement."""
+    for form in (schema, *schema.get("anyOf", ())):
+        found: Mapping[str, Any] = form.get("properties", {})
+        if len(found) == 1 and len(body := _properties(next(iter(found.values())))) > 0:
+            return body
+        if found:
+            return found
+    return {}
+
+
+def _documented(part: type[Part]) -> tuple[str, dict[str, str]]:
+    """The docstring's text, and what it says of each attribute."""
+    text = inspect.cleandoc(part.__doc__ or "")
+    summary, _, listed = text.partition("\nAttributes:\n")
+    about = {
+        name: " ".join(words.split())
+        for names, words in re.findall(r"^ {4}([\w, ]+): (.*(?:\n {8}.*)*)", listed, re.MULTILINE)
+        for name in names.split(", ")
+    }
+    return _plain(summary), {name: _plain(words) for name, words in about.items()}
+
+
+def _row(part: type[Part], name: str, schema: Mapping[str, Any], about: Mapping[str, str]) -> str:
+    field = part.model_fields[name]
+    # Of the two descriptions that a key may have, the longer one says more.
+    text = max(about.get(name, ""), _plain(field.description or ""), key=len).replace("None", "left out")
+    if not text:
+        raise ValueError(f"{part.__name__}.{name} is not described")
+    default = "required" if field.is_required() else _default(field.get_default())
+    cells = (_code(name), f"{text[0].upper()}{text[1:].rstrip('.')}.", _takes(schema), default)
+    return f"| {' | '.join(cells)} |"
+
+
+def _default(value: object) -> str:
+    if value is None or value == ():
+        return "none"
+    if isinstance(value, Part):
+        return "its defaults"
+    return _code({True: "true", False: "false"}.get(value, str(value)) if isinstance(value, bool) else str(value))
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    """What may be written, in words."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{_TITLES[name]}](#{_TITLES[name]})" if name in _TITLES else "a requirement"
+    if "enum" in schema:
+        return ", ".join(_code(str(value)) for value in schema["enum"])
+    if "const" in schema:
+        return _code(str(schema["const"]))
+    if "anyOf" in schema:
+        forms = [_takes(form) for form in schema["anyOf"] if form.get("type") != "null"]
+        if forms == ["text", "a list of text"]:
+            return "a name"
+        return " or ".join(dict.fromkeys(forms))
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        (kind,) = (item for item in kind if item != "null")
+    if kind == "array":
+        inner = re.sub(r"\ba ((?:whole )?number|requirement)", r"\1s", _takes(schema["items"]))
+        return f"a list of {inner}"
+    if kind == "object":
+        held = schema.get("additionalProperties")
+        return f"a mapping of names to {_takes(held)}" if isinstance(held, Mapping) else "a mapping"
+    if kind in ("integer", "number"):
+        return _numbers("a whole number" if kind == "integer" else "a number", schema)
+    return {"string": "text", "boolean": "`true`, `false`"}[str(kind)]
+
+
+def _numbers(words: str, schema: Mapping[str, Any]) -> str:
+    limits = {"minimum": "at least", "exclusiveMinimum": "above", "maximum": "at most", "exclusiveMaximum": "below"}
+    bounds = [f"{limits[key]} {schema[key]}" for key in limits if key in schema]
+    return f"{words}, {' and '.join(bounds)}" if bounds else words
+
+
+def _code(text: str) -> str:
+    return f"`{text}`"
+
+
+def _plain(text: str) -> str:
+    """A docstring's markup as Markdown."""
+    text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
+    return " ".join(text.replace("``", "`").split())
