@@ -5,15 +5,15 @@
     python benchmarks/checks.py --rows 10000000 --repeat 5 --json checks.json
     python benchmarks/checks.py --list
 
-The table is the Adult extract resampled as in ``bench.py``; ``--table raw`` groups it as it is (nearly as many classes as
-vectors), ``--table release``, the default, a full-domain generalization of it. Both sides run in this process on
+The table is the Adult extract resampled as in ``bench.py``: with ``--table release``, the default, a full-domain
+generalization of it, with ``--table raw`` the rows as they are (many small classes). Both sides run in this process on
 one connection, in turns, and the medians of ``--repeat`` turns are compared. The bare query counts the rows of every
 combination of the columns that the requirement looks at, and returns one row:
 
     SELECT COUNT(*), MIN(n) FROM (SELECT columns, COUNT(*) AS n FROM table GROUP BY columns)
 
-``columns`` are the quasi-identifiers, and the sensitive attribute where the model has one. ``check`` does more: it looks
-at the columns' types, takes the reference distribution from the source, and compiles its statements anew in the first turn.
+``columns`` are the quasi-identifiers, and the sensitive attribute where the model has one. ``check`` does more: it
+looks at types, takes the reference distribution from the source, and compiles its statements in the first turn.
 """
 
 from __future__ import annotations
@@ -174,7 +174,12 @@ def main() -> None:
             figures[name] = run_case(adult, database, table, requirements[name], options.repeat)
             print(f"{name:<26}" + "".join(f"{figures[name][column]:>18}" for column in shown), flush=True)
     if options.json:
-        about = {"machine": machine(), "version": kanon_sql.__version__, "table": options.table, "repeat": options.repeat}
+        about = {
+            "machine": machine(),
+            "version": kanon_sql.__version__,
+            "table": options.table,
+            "repeat": options.repeat,
+        }
         options.json.write_text(json.dumps({**about, "cases": figures}, indent=2) + "\n")
 
 

@@ -687,12 +687,14 @@ def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     tables: dict[str, tuple[dict[str, str], list[tuple[Any, ...]]]] = {
         "audited_visits": ({**texts, "age": "integer", "charge": "integer"}, visits),
         "audited": ({**texts, "charge": "integer"}, second),
+        "audited_areas": ({"zip": "text", "illness": "text"}, [(code, illness) for _, code, _, illness, _ in second]),
         "audited_before": ({**texts, "charge": "integer"}, first),
         "audited_people": ({"age": "integer", "zip": "text", "charge": "integer"}, people),
     }
     spec = Spec.from_dict(CLINIC)
     options: dict[str, Any] = {
-        "external": "audited_people", "earlier": ["audited_before"], "negations": 2, "reveal": 2,
+        "external": "audited_people", "earlier": ["audited_before"], "other_views": ["audited_areas"],
+        "negations": 2, "reveal": 2,
         "hierarchies": {"illness": {"tree": {"Infection": ["flu", "Flu"], "Stomach": ["ulcer"]}}},
     }  # fmt: skip
     kinds = {"text": "VARCHAR", "integer": "INTEGER"}

@@ -240,7 +240,7 @@ def statements(dialect: str) -> list[Statement]:
     )  # fmt: skip
     kanon_sql.audit(
         engine, audited, external="clinic.people", on=["sex", "weight"], earlier=["clinic.before"], reveal=3,
-        hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
+        other_views=["clinic.areas"], hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
     )  # fmt: skip
     of_population = [
         {"k_map": {"population": "clinic.census", "k": 3}},

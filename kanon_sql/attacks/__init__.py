@@ -16,6 +16,7 @@ from kanon_sql.attacks.linking import linking
 from kanon_sql.attacks.similarity import similarity
 from kanon_sql.attacks.skewness import skewness
 from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
+from kanon_sql.attacks.views import attributes_of, views
 
 __all__ = [
     "ATTACKS",
@@ -23,6 +24,7 @@ __all__ = [
     "Cases",
     "Scene",
     "Target",
+    "attributes_of",
     "background",
     "cannot_read_order",
     "complementary",
@@ -33,6 +35,7 @@ __all__ = [
     "similarity",
     "skewness",
     "unsorted_matching",
+    "views",
 ]
 
 ATTACKS = (
@@ -43,6 +46,7 @@ ATTACKS = (
     "similarity",
     "complementary",
     "composition",
+    "views",
     "unsorted",
 )
 """The attacks by their names in results, in the order in which they run."""

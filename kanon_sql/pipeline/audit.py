@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,6 +18,7 @@ from kanon_sql.attacks import (
     Cases,
     Scene,
     Target,
+    attributes_of,
     background,
     cannot_read_order,
     complementary,
@@ -28,7 +29,9 @@ from kanon_sql.attacks import (
     similarity,
     skewness,
     unsorted_matching,
+    views,
 )
+from kanon_sql.attacks.asked import FEWEST, asked_k, asked_l
 from kanon_sql.engines.base import Deadline, Engine, Scratch
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Cost, redacted_log
@@ -101,6 +104,7 @@ def audit(
     external: str | None = None,
     on: Sequence[str] = (),
     earlier: Sequence[str] = (),
+    other_views: Sequence[str] = (),
     negations: int = 1,
     hierarchies: Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
@@ -118,6 +122,8 @@ def audit(
         external: a table that an attacker has besides, for linking.
         on: the columns to link on; all that the release and ``external`` share by default.
         earlier: other releases of the same people.
+        other_views: other projections of the same rows that were published, for ``views``: with that attack alone the
+            table need not have every quasi-identifier and sensitive attribute.
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
         attacks: names of :data:`kanon_sql.attacks.ATTACKS` to run, and to refuse if they cannot; all that can be
@@ -139,7 +145,8 @@ def audit(
     parts = parse_table_name(table) if table is not None else spec.release
     if parts is None:
         raise SpecError("release: missing; name the table to audit with --table")
-    given = _Given(external, tuple(on), tuple(earlier), negations, _parsed(spec, hierarchies or {}), attacks, reveal)
+    parsed = _parsed(spec, hierarchies or {})
+    given = _Given(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
     given.check(spec, count_rows)
     with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
         run = _Run(engine, spec, given, report, parts)
@@ -151,6 +158,7 @@ def audit(
         ]  # fmt: skip
         if not rows:
             notes.append("the table has no rows: nobody is in it")
+        notes += _defaults(spec, {attack.name for attack in found})
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
@@ -163,6 +171,17 @@ def audit(
             notes=[*notes, "attacks that expose nobody do not prove that no other attack does"],
             sql=redacted_log(meter),
         )
+
+
+def _defaults(spec: Spec, ran: Set[str]) -> list[str]:
+    """What the attacks took where no requirement says how much is enough."""
+    notes = []
+    if ran & {"linking", "complementary"} and asked_k(spec) is None:
+        notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
+    unsaid = [name for name in spec.sensitive if asked_l(spec, name) is None]
+    if ran & {"background", "composition"} and unsaid:
+        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
+    return notes
 
 
 def _message(shown: str, found: Sequence[Attack]) -> str:
@@ -202,6 +221,7 @@ class _Given:
     external: str | None
     on: tuple[str, ...]
     earlier: tuple[str, ...]
+    other_views: tuple[str, ...]
     negations: int
     hierarchies: Mapping[str, QuasiIdentifier]
     attacks: Sequence[str] | None
@@ -213,6 +233,7 @@ class _Given:
         return {
             "external": (self.external is not None, ("linking",)),
             "earlier": (bool(self.earlier), ("complementary", "composition")),
+            "views": (bool(self.other_views), ("views",)),
             "negations": (self.negations != 1, ("background",)),
             "hierarchies": (bool(self.hierarchies), ("similarity",)),
         }
@@ -259,9 +280,11 @@ class _Run:
         columns = {column.name: column for column in engine.columns(self.form)}
         self.source = Target(source_relation(), columns, "the source", spec.source.table or ())
         self.release = self._target(parts)
-        self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
+        if set(given.attacks or ATTACKS) != {"views"}:
+            self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
         self.external = None if given.external is None else self._target(parse_table_name(given.external))
         self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
+        self.views = [self.release, *(self._target(parse_table_name(name)) for name in given.other_views)]
 
     def _target(self, parts: tuple[str, ...]) -> Target:
         opened = open_table(self.engine, self.spec, parts)
@@ -302,13 +325,15 @@ class _Run:
         if self.external is None:
             reasons["linking"] = "it needs an external table (--external)"
         if not self.spec.sensitive:
-            for name in ("homogeneity", "background", "skewness", "composition"):
+            for name in ("homogeneity", "background", "skewness", "composition", "views"):
                 reasons[name] = "the spec lists no sensitive attribute"
         if not given.hierarchies:
             reasons["similarity"] = "it needs a hierarchy of a sensitive attribute (--hierarchy)"
         if not self.earlier:
             for name in ("complementary", "composition"):
                 reasons.setdefault(name, "it needs an earlier release (--earlier)")
+        if len(self.views) < 2:
+            reasons.setdefault("views", "it needs another view of the same rows (--view)")
         unordered = cannot_read_order(self.engine, self.spec, self.release, self.source)
         if unordered is not None:
             reasons["unsorted"] = unordered
@@ -328,7 +353,10 @@ class _Run:
         elif name == "complementary":
             yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
         else:
-            for attribute in sensitive if name != "similarity" else given.hierarchies:
+            about = {"similarity": list(given.hierarchies)}.get(name, sensitive)
+            if name == "views":
+                about = attributes_of(self.spec, self.views)
+            for attribute in about:
                 yield from self._measured(name, partial(self._about, name, attribute))
 
     def _about(self, name: str, attribute: str, scene: Scene) -> list[Cases]:
@@ -341,6 +369,8 @@ class _Run:
             return [skewness(scene, attribute, self.source)]
         if name == "similarity":
             return [similarity(scene, attribute, self.given.hierarchies[attribute])]
+        if name == "views":
+            return [views(scene, self.views, attribute)]
         for table in self.earlier:
             self._need(table, [attribute])
         return [composition(scene, self.source, self.earlier, attribute)]
