@@ -11,6 +11,7 @@ from kanon_sql.attacks.background import background
 from kanon_sql.attacks.base import Attack, Cases, Scene, Target, measured
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
+from kanon_sql.attacks.definetti import definetti
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
 from kanon_sql.attacks.similarity import similarity
@@ -20,6 +21,7 @@ from kanon_sql.attacks.views import attributes_of, views
 
 __all__ = [
     "ATTACKS",
+    "ON_REQUEST",
     "Attack",
     "Cases",
     "Scene",
@@ -29,6 +31,7 @@ __all__ = [
     "cannot_read_order",
     "complementary",
     "composition",
+    "definetti",
     "homogeneity",
     "linking",
     "measured",
@@ -48,5 +51,9 @@ ATTACKS = (
     "composition",
     "views",
     "unsorted",
+    "definetti",
 )
 """The attacks by their names in results, in the order in which they run."""
+
+ON_REQUEST = ("definetti",)
+"""Attacks that run only if they are named: estimates, which cost more than the others."""

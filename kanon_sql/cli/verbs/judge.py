@@ -95,7 +95,7 @@ def audit(
             metavar="NAME",
             show_default=False,
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, views, unsorted. All that can be run if not given.",
+            "complementary, composition, views, unsorted, definetti. If not given, all that can be run but definetti.",
         ),
     ] = None,
     rows: Annotated[
