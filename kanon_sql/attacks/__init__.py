@@ -14,6 +14,7 @@ from kanon_sql.attacks.composition import composition
 from kanon_sql.attacks.definetti import definetti
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
+from kanon_sql.attacks.minimality import minimality
 from kanon_sql.attacks.similarity import similarity
 from kanon_sql.attacks.skewness import skewness
 from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
@@ -35,6 +36,7 @@ __all__ = [
     "homogeneity",
     "linking",
     "measured",
+    "minimality",
     "similarity",
     "skewness",
     "unsorted_matching",
@@ -51,9 +53,10 @@ ATTACKS = (
     "composition",
     "views",
     "unsorted",
+    "minimality",
     "definetti",
 )
 """The attacks by their names in results, in the order in which they run."""
 
-ON_REQUEST = ("definetti",)
-"""Attacks that run only if they are named: estimates, which cost more than the others."""
+ON_REQUEST = ("minimality", "definetti")
+"""Attacks that run only if they are named: estimates on assumptions of their own, which cost more than the others."""

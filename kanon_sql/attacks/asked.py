@@ -10,7 +10,7 @@ from math import ceil
 
 from kanon_sql.spec import AlphaKAnonymity, KAnonymity, KMap, LDiversity, PSensitive, Spec
 
-__all__ = ["FEWEST", "asked_k", "asked_l", "asked_population_k"]
+__all__ = ["FEWEST", "asked_k", "asked_l", "asked_population_k", "values_within"]
 
 FEWEST = 2
 """What attacks take where no requirement says how many."""
@@ -46,11 +46,11 @@ def asked_l(spec: Spec, attribute: str) -> int | None:
         elif isinstance(item, PSensitive) and item.attribute == attribute:
             found.append(item.p)
         elif isinstance(item, AlphaKAnonymity) and item.attribute == attribute and item.values is None:
-            found.append(_values_within(item.alpha))
+            found.append(values_within(item.alpha))
     return max(found, default=None)
 
 
-def _values_within(alpha: float) -> int:
+def values_within(alpha: float) -> int:
     """The fewest values of which none needs a larger share, compared as the requirement compares: 1 / m <= alpha."""
     fewest = max(1, ceil(1 / alpha) - 1)
     while 1 / fewest > alpha:

@@ -25,6 +25,7 @@ from kanon_sql.attacks import (
     homogeneity,
     linking,
     measured,
+    minimality,
     similarity,
     skewness,
     unsorted_matching,
@@ -305,8 +306,8 @@ class _Run:
             return [skewness(scene, attribute, self.source)]
         if name == "similarity":
             return [similarity(scene, attribute, self.given.hierarchies[attribute])]
-        if name == "definetti":
-            return [definetti(scene, self.source, attribute)]
+        if name in ON_REQUEST:
+            return [(minimality if name == "minimality" else definetti)(scene, self.source, attribute)]
         if name == "views":
             return [views(scene, self.views, attribute)]
         for table in self.earlier:

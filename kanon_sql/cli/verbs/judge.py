@@ -95,7 +95,8 @@ def audit(
             metavar="NAME",
             show_default=False,
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, views, unsorted, definetti. If not given, all that can be run but definetti.",
+            "complementary, composition, views, unsorted, minimality, definetti. If not given, all that can be run "
+            "but the last two.",
         ),
     ] = None,
     rows: Annotated[
