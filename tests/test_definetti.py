@@ -31,8 +31,8 @@ Rows = Sequence[Mapping[str, Any]]
 
 def learned(
     source: Rows, release: Rows, hierarchies: Mapping[str, Hierarchy], attribute: str, domains: Mapping[str, int]
-) -> tuple[int, float, float]:
-    """(people examined, right by the learned beliefs, right by the most frequent value), person by person."""
+) -> tuple[int, float, float, float]:
+    """(people examined, right by learned beliefs, right by the most frequent value, beliefs in their own values)."""
     people = []
     for person in source:
         rows = [row for row in release if row_may_be(person, row, list(hierarchies), hierarchies)]
@@ -53,7 +53,7 @@ def learned(
             total = fsum(likelihood.values())
             renewed.append((person, held, {s: part / total for s, part in likelihood.items()}))
         people = renewed
-    examined, right, usual = 0, 0.0, 0.0
+    examined, right, usual, believed = 0, 0.0, 0.0, 0.0
     for person, held, belief in people:
         own = person[attribute]
         if own not in held:
@@ -63,11 +63,15 @@ def learned(
         most = [s for s, count in held.items() if count == max(held.values())]
         right += (own in best) / len(best)
         usual += (own in most) / len(most)
-    return examined, right, usual
+        believed += belief[own]
+    return examined, right, usual, believed
 
 
-def same(attack: Attack, found: tuple[int, float, float]) -> None:
-    examined, right, usual = found
+def same(attack: Attack, found: tuple[int, float, float, float]) -> None:
+    examined, right, usual, believed = found
+    told = [float(note.split()[6]) for note in attack.notes if "are believed with" in note]
+    assert len(told) == (examined > 0)
+    assert all(isclose(mean, believed / examined, abs_tol=1e-6) for mean in told)
     assert attack.examined == examined
     assert attack.exposed == int(right + 0.5 + 1e-9)
     assert attack.beyond == max(0, attack.exposed - int(usual + 0.5 + 1e-9))
