@@ -38,6 +38,8 @@ class Frames:
         facts: per sensitive attribute, the names of these facts.
         references: per sensitive attribute with a model that needs it, a FROM form of the reference's own facts.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
+        compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
+            facts, which are joined once the values are counted.
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
@@ -51,6 +53,7 @@ class Frames:
     summed: Sequence[Sql] = ()
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
+    compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def key_names(self) -> list[str]:
@@ -117,6 +120,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                     "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                     frequency=relation,
                     reference=frames.references.get(frame),
+                    compared=frames.compared.get(frame),
                     models=own,
                     facts=facts,
                     group_levels=[int(name[len("group_share") :]) for name in facts if name.startswith("group_share")],

@@ -327,20 +327,15 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
     values = {}
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
-        of_reference = {fact: Sql(f"reference.{identifier(fact)}") for fact in facts.of_reference}
-        values[name] = render(
-            "check/rows",
-            value=value,
-            reference=subject.references.get(name),
-            facts=[*of_reference.items(), *facts.marks(value).items()],
-            **shared,
-        )
+        marks = list(facts.marks(value).items())
+        values[name] = render("check/rows", value=value, compared=name in subject.references, facts=marks, **shared)
     values |= {model.frame: subject.populations[model.frame] for model in models if isinstance(model, PopulationModel)}
     return Frames(
-        base=render("check/rows", value=None, reference=None, **shared),
+        base=render("check/rows", value=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in key_names],
         facts={name: subject.facts[name].all for name in attributes},
         references=subject.references,
+        compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
     )

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql import Spec, SpecError, audit
-from kanon_sql.attacks import ATTACKS, Attack
+from kanon_sql.attacks import ATTACKS, ON_REQUEST, Attack
 from kanon_sql.attacks.unsorted import correlated
 from kanon_sql.cli import app
 from kanon_sql.engines.base import Engine
@@ -687,19 +687,21 @@ def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     tables: dict[str, tuple[dict[str, str], list[tuple[Any, ...]]]] = {
         "audited_visits": ({**texts, "age": "integer", "charge": "integer"}, visits),
         "audited": ({**texts, "charge": "integer"}, second),
+        "audited_areas": ({"zip": "text", "illness": "text"}, [(code, illness) for _, code, _, illness, _ in second]),
         "audited_before": ({**texts, "charge": "integer"}, first),
         "audited_people": ({"age": "integer", "zip": "text", "charge": "integer"}, people),
     }
     spec = Spec.from_dict(CLINIC)
     options: dict[str, Any] = {
-        "external": "audited_people", "earlier": ["audited_before"], "negations": 2, "reveal": 2,
+        "external": "audited_people", "earlier": ["audited_before"], "other_views": ["audited_areas"],
+        "negations": 2, "reveal": 2,
         "hierarchies": {"illness": {"tree": {"Infection": ["flu", "Flu"], "Stomach": ["ulcer"]}}},
     }  # fmt: skip
     kinds = {"text": "VARCHAR", "integer": "INTEGER"}
     for table, (columns, rows) in tables.items():
         database.table(table, {column: kinds[kind] for column, kind in columns.items()}, rows)
     expected = audit(database.engine, spec, **options)
-    assert {attack.name for attack in expected.attacks} == {*ATTACKS, "linking, reversed"}
+    assert {attack.name for attack in expected.attacks} == {*ATTACKS, "linking, reversed"} - {*ON_REQUEST}
     assert sum(attack.exposed > 0 for attack in expected.attacks) >= 5, "the tables must have something to find"
     with subject_of(name) as subject:
         for table, (columns, rows) in tables.items():
@@ -709,7 +711,7 @@ def test_every_engine_finds_the_same(name: str, database: Database) -> None:
             found = audit(engine, spec, **options)
         finally:
             engine.close()
-    if found.left_out:
+    if "unsorted" in found.left_out:
         assert "physical row identifier" in found.left_out["unsorted"]
     assert found.verdict == expected.verdict
     for ours, theirs in zip(found.attacks, expected.attacks, strict=False):

@@ -296,7 +296,13 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         spec = kanon_sql.Spec.from_dict({**by_age, "privacy": _models(tree)})
         assert kanon_sql.anonymize(engine, spec).passed
         kanon_sql.check(engine, spec, "t", reveal=1)
-        kanon_sql.audit(engine, spec, external="census", earlier=["r"], hierarchies={"s": tree}, reveal=1)
+        connection.execute("CREATE TABLE a_view AS SELECT n, s FROM r")
+        others: dict[str, Any] = {"earlier": ["r"], "other_views": ["a_view"]}
+        kanon_sql.audit(engine, spec, external="census", hierarchies={"s": tree}, reveal=1, **others)
+        two = {"privacy": [{"l_diversity": {"attribute": "s", "l": 2}}], "suppression": {"limit": 0}}
+        spec = kanon_sql.Spec.from_dict({**by_age, **two, "release": "strict"})
+        assert kanon_sql.anonymize(engine, spec).passed
+        kanon_sql.audit(engine, spec, attacks=["minimality", "definetti"])
         spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
         kanon_sql.check(engine, spec, "t")
         kanon_sql.risk(engine, spec, population="census")

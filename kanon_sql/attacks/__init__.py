@@ -11,28 +11,36 @@ from kanon_sql.attacks.background import background
 from kanon_sql.attacks.base import Attack, Cases, Scene, Target, measured
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
+from kanon_sql.attacks.definetti import definetti
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
+from kanon_sql.attacks.minimality import minimality
 from kanon_sql.attacks.similarity import similarity
 from kanon_sql.attacks.skewness import skewness
 from kanon_sql.attacks.unsorted import cannot_read_order, unsorted_matching
+from kanon_sql.attacks.views import attributes_of, views
 
 __all__ = [
     "ATTACKS",
+    "ON_REQUEST",
     "Attack",
     "Cases",
     "Scene",
     "Target",
+    "attributes_of",
     "background",
     "cannot_read_order",
     "complementary",
     "composition",
+    "definetti",
     "homogeneity",
     "linking",
     "measured",
+    "minimality",
     "similarity",
     "skewness",
     "unsorted_matching",
+    "views",
 ]
 
 ATTACKS = (
@@ -43,6 +51,12 @@ ATTACKS = (
     "similarity",
     "complementary",
     "composition",
+    "views",
     "unsorted",
+    "minimality",
+    "definetti",
 )
 """The attacks by their names in results, in the order in which they run."""
+
+ON_REQUEST = ("minimality", "definetti")
+"""Attacks that run only if they are named: estimates on assumptions of their own, which cost more than the others."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 from typing import Any, TypedDict
 
+from kanon_sql.attacks.asked import FEWEST, asked_k, asked_l, asked_population_k
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_texts
-from kanon_sql.spec import KAnonymity, LDiversity, Spec
+from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
@@ -124,19 +124,21 @@ class Scene:
 
     @property
     def k(self) -> int:
-        """The largest k that is required; without one, 2: nobody may be singled out."""
-        return max((item.k for item in self.spec.privacy if isinstance(item, KAnonymity)), default=2)
+        """The largest k that a requirement promises to a class; without one, 2: nobody may be singled out."""
+        return asked_k(self.spec) or FEWEST
+
+    @property
+    def population_k(self) -> int:
+        """The same where a class is compared with a population: k-map's k counts too."""
+        return asked_population_k(self.spec) or FEWEST
 
     def l_of(self, attribute: str) -> int:
-        """The fewest different values that the requirements leave to a class; at least 2.
+        """The fewest different values that the requirements leave to a class; at least 2."""
+        return max(FEWEST, asked_l(self.spec, attribute) or FEWEST)
 
-        Distinct and recursive l-diversity say l; entropy l-diversity needs at least l values,
-        since m of them have entropy ln m at most.
-        """
-        asked = (
-            ceil(item.l) for item in self.spec.privacy if isinstance(item, LDiversity) and item.attribute == attribute
-        )
-        return max([2, *asked])
+    def least_values(self, attribute: str) -> int:
+        """The fewest values that must be possible for a person: l of the attribute where it is promised, else k."""
+        return self.k if asked_l(self.spec, attribute) is None else self.l_of(attribute)
 
     def look_at(self, target: Target, names: Sequence[str], labelled: Sequence[str] = ()) -> None:
         """Refuse columns whose values could be misread, once each: see :mod:`kanon_sql.forms` and ``blanks``.

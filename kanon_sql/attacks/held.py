@@ -48,10 +48,12 @@ def _held(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation 
         keys=[exact_value(release.columns[name], "checked") for name in names],
         key_names=list(class_keys(scene)),
         value=exact_value(release.columns[attribute], "checked"),
-        reference=reference,
+        compared=False,
         facts=[],
         unit=None,
         where=None,
     )
     keys = [identifier(key) for key in class_keys(scene)]
-    return render("audit/held", frequency=frequency, keys=keys, lookup=lookup, level=level)
+    return render(
+        "audit/held", frequency=frequency, keys=keys, reference=reference, lookup=lookup, level=level
+    )  # fmt: skip

@@ -22,8 +22,8 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
     over its matches. Records that match nothing are examined, and safe from this attack.
 
     Reversed, for each class of the release: how many records of the external table match it. That
-    fewer than k do exposes its rows only if the external table lists the whole population (k-map,
-    Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
+    fewer than k do (k-map's k counts here too) exposes its rows only if the external table lists the whole
+    population (k-map, Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
 
     Args:
         scene: the release.
@@ -51,14 +51,15 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         examined=render("audit/records", vectors=people),
         notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {scene.k} matching rows"],
     )
+    fewest = scene.population_k
     backward = Cases(
         name="linking, reversed",
         about=external.shown,
-        query=render("audit/linking", matched=matched, keys=keys, k=scene.k, reverse=True),
+        query=render("audit/linking", matched=matched, keys=keys, k=fewest, reverse=True),
         keys=names,
         measure="one over the matching records",
         examined=render("audit/records", vectors=labels),
         estimate=True,
-        notes=[f"rows whose class matches fewer than {scene.k} records; true if {external.shown} lists everybody"],
+        notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
     )
     return [forward, backward]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kanon_sql.attacks.base import Scene, Target
 from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import SpecError
+from kanon_sql.hierarchies import Lookup
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql
 
@@ -23,6 +24,7 @@ class Others:
         candidates: per release, per vector of quasi-identifiers and of plain columns: ``matches``.
         plain: the plain columns that every release has.
         quasi_identifiers: how many there are.
+        lookups: the lookup table of each.
         notes: what to know about the tables.
     """
 
@@ -30,6 +32,7 @@ class Others:
     candidates: Sequence[Relation]
     plain: Sequence[str]
     quasi_identifiers: int
+    lookups: Sequence[Lookup]
     notes: Sequence[str]
 
     def combined(self, *, of_values: bool, least: int) -> Sql:
@@ -88,4 +91,4 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
             "audit/candidates", target=target, joined=joined, quasi_identifiers=len(names), plain=len(plain)
         )
         candidates.append(target)
-    return Others(people, candidates, plain, len(names), notes)
+    return Others(people, candidates, plain, len(names), lookups, notes)

@@ -3,38 +3,42 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
 from kanon_sql.attacks import (
     ATTACKS,
+    ON_REQUEST,
     Attack,
     Cases,
     Scene,
     Target,
+    attributes_of,
     background,
     cannot_read_order,
     complementary,
     composition,
+    definetti,
     homogeneity,
     linking,
     measured,
+    minimality,
     similarity,
     skewness,
     unsorted_matching,
+    views,
 )
+from kanon_sql.attacks.asked import FEWEST, asked_k, asked_l
 from kanon_sql.engines.base import Deadline, Engine, Scratch
-from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.errors import RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.pipeline.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.pipeline.result import Cost, redacted_log
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.pipeline.tables import open_table, unknown_columns
-from kanon_sql.spec import QuasiIdentifier, Spec, parse_table_name
+from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -101,6 +105,7 @@ def audit(
     external: str | None = None,
     on: Sequence[str] = (),
     earlier: Sequence[str] = (),
+    other_views: Sequence[str] = (),
     negations: int = 1,
     hierarchies: Mapping[str, Any] | None = None,
     attacks: Sequence[str] | None = None,
@@ -118,10 +123,12 @@ def audit(
         external: a table that an attacker has besides, for linking.
         on: the columns to link on; all that the release and ``external`` share by default.
         earlier: other releases of the same people.
+        other_views: other projections of the same rows that were published, for ``views``: with that attack alone the
+            table need not have every quasi-identifier and sensitive attribute.
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
-        attacks: names of :data:`kanon_sql.attacks.ATTACKS` to run, and to refuse if they cannot; all that can be
-            run by default.
+        attacks: names of :data:`kanon_sql.attacks.ATTACKS` to run, and to refuse if they cannot; by default all that
+            can be run but those :data:`kanon_sql.attacks.ON_REQUEST`.
         count_rows: count rows although the spec names a unit.
         reveal: show so many exposed cases per attack, with their values; 0 for none.
         timeout: seconds for the whole run; None for no limit.
@@ -139,7 +146,8 @@ def audit(
     parts = parse_table_name(table) if table is not None else spec.release
     if parts is None:
         raise SpecError("release: missing; name the table to audit with --table")
-    given = _Given(external, tuple(on), tuple(earlier), negations, _parsed(spec, hierarchies or {}), attacks, reveal)
+    parsed = parsed_hierarchies(spec, hierarchies or {})
+    given = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
     given.check(spec, count_rows)
     with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
         run = _Run(engine, spec, given, report, parts)
@@ -151,6 +159,7 @@ def audit(
         ]  # fmt: skip
         if not rows:
             notes.append("the table has no rows: nobody is in it")
+        notes += _defaults(spec, {attack.name for attack in found})
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
@@ -165,24 +174,22 @@ def audit(
         )
 
 
+def _defaults(spec: Spec, ran: Set[str]) -> list[str]:
+    """What the attacks took where no requirement says how much is enough."""
+    notes = []
+    if ran & {"linking", "complementary"} and asked_k(spec) is None:
+        notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
+    unsaid = [name for name in spec.sensitive if asked_l(spec, name) is None]
+    if ran & {"background", "composition"} and unsaid:
+        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
+    return notes
+
+
 def _message(shown: str, found: Sequence[Attack]) -> str:
     failed = [f"{attack.label} exposes {attack.beyond:,} of {attack.examined:,}" for attack in found if attack.failed]
     if failed:
         return f"{shown}: {'; '.join(failed)}"
     return f"{shown}: no attack exposes anybody beyond what the requirements allow ({len(found)} measured)"
-
-
-def _parsed(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, QuasiIdentifier]:
-    parsed = {}
-    for name, written in hierarchies.items():
-        if name not in spec.sensitive:
-            raise SpecError(f"hierarchies: {name!r} is not listed under sensitive")
-        try:
-            parsed[name] = QuasiIdentifier.model_validate(written)
-        except ValidationError as error:
-            problems = [Problem(f"hierarchies.{name}: {item['msg']}") for item in error.errors(include_input=False)]
-            raise SpecError(problems) from None
-    return parsed
 
 
 @contextmanager
@@ -195,62 +202,11 @@ def _creating_nothing(engine: Engine) -> Iterator[None]:
         engine.scratch = before
 
 
-@dataclass(frozen=True)
-class _Given:
-    """The options of a run."""
-
-    external: str | None
-    on: tuple[str, ...]
-    earlier: tuple[str, ...]
-    negations: int
-    hierarchies: Mapping[str, QuasiIdentifier]
-    attacks: Sequence[str] | None
-    reveal: int
-
-    @property
-    def _used_by(self) -> dict[str, tuple[bool, tuple[str, ...]]]:
-        """Per option: whether it is given, and the attacks that use it."""
-        return {
-            "external": (self.external is not None, ("linking",)),
-            "earlier": (bool(self.earlier), ("complementary", "composition")),
-            "negations": (self.negations != 1, ("background",)),
-            "hierarchies": (bool(self.hierarchies), ("similarity",)),
-        }
-
-    def check(self, spec: Spec, count_rows: bool) -> None:
-        """Refuse options that do not fit together."""
-        problems = []
-        for name in self.attacks or ():
-            if name not in ATTACKS:
-                close = get_close_matches(name, ATTACKS, n=1)
-                hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(ATTACKS)}"
-                problems.append(f"attack: there is no {name!r}; {hint}")
-        if self.attacks is not None:
-            for option, (given, users) in self._used_by.items():
-                if given and not set(users) & set(self.attacks):
-                    problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
-        if self.on and self.external is None:
-            problems.append("on: columns to link on need the external table to link with")
-        if self.negations < 1:
-            problems.append("negations: expected a whole number of at least 1")
-        if self.reveal < 0:
-            problems.append("reveal: expected a whole number of at least 0")
-        if spec.unit is not None and not count_rows:
-            problems.append(
-                f"unit: a release has no column {spec.unit!r}, so an audit counts rows, of which a person may have "
-                "several; ask for that with --rows: every number of matching rows is then an upper bound"
-            )
-        if spec.unit is None and count_rows:
-            problems.append("--rows: the spec names no unit, so rows are counted anyway; leave it out")
-        if problems:
-            raise SpecError([Problem(problem) for problem in problems])
-
-
 class _Run:
     """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
     def __init__(
-        self, engine: Engine, spec: Spec, given: _Given, report: Reporter | None, parts: tuple[str, ...]
+        self, engine: Engine, spec: Spec, given: AuditOptions, report: Reporter | None, parts: tuple[str, ...]
     ) -> None:
         self.engine, self.spec, self.given, self.report = engine, spec, given, report
         self.form = source_of(engine, spec)
@@ -259,9 +215,11 @@ class _Run:
         columns = {column.name: column for column in engine.columns(self.form)}
         self.source = Target(source_relation(), columns, "the source", spec.source.table or ())
         self.release = self._target(parts)
-        self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
+        if set(given.attacks or ATTACKS) != {"views"}:
+            self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
         self.external = None if given.external is None else self._target(parse_table_name(given.external))
         self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
+        self.views = [self.release, *(self._target(parse_table_name(name)) for name in given.other_views)]
 
     def _target(self, parts: tuple[str, ...]) -> Target:
         opened = open_table(self.engine, self.spec, parts)
@@ -302,13 +260,17 @@ class _Run:
         if self.external is None:
             reasons["linking"] = "it needs an external table (--external)"
         if not self.spec.sensitive:
-            for name in ("homogeneity", "background", "skewness", "composition"):
+            for name in ("homogeneity", "background", "skewness", "composition", "views", *ON_REQUEST):
                 reasons[name] = "the spec lists no sensitive attribute"
+        if given.attacks is None:
+            reasons |= dict.fromkeys(ON_REQUEST, "an estimate that costs more than the others; name it with --attack")
         if not given.hierarchies:
             reasons["similarity"] = "it needs a hierarchy of a sensitive attribute (--hierarchy)"
         if not self.earlier:
             for name in ("complementary", "composition"):
                 reasons.setdefault(name, "it needs an earlier release (--earlier)")
+        if len(self.views) < 2:
+            reasons.setdefault("views", "it needs another view of the same rows (--view)")
         unordered = cannot_read_order(self.engine, self.spec, self.release, self.source)
         if unordered is not None:
             reasons["unsorted"] = unordered
@@ -316,7 +278,7 @@ class _Run:
 
     def _attack(self, name: str) -> Iterator[Attack]:
         sensitive, given, source = self.spec.sensitive, self.given, self.source
-        if name in ("complementary", "composition", "unsorted"):
+        if name in ("complementary", "composition", "unsorted", *ON_REQUEST):
             self._need(source, [*self.spec.quasi_identifiers, *sensitive])
         if name == "unsorted":
             row_id = self.engine.capabilities.row_id or ""
@@ -328,10 +290,13 @@ class _Run:
         elif name == "complementary":
             yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
         else:
-            for attribute in sensitive if name != "similarity" else given.hierarchies:
+            about = {"similarity": list(given.hierarchies)}.get(name, sensitive)
+            if name == "views":
+                about = attributes_of(self.spec, self.views)
+            for attribute in about:
                 yield from self._measured(name, partial(self._about, name, attribute))
 
-    def _about(self, name: str, attribute: str, scene: Scene) -> list[Cases]:
+    def _about(self, name: str, attribute: str, scene: Scene) -> Sequence[Cases | Attack]:
         """An attack on one sensitive attribute."""
         if name == "homogeneity":
             return [homogeneity(scene, attribute)]
@@ -341,6 +306,10 @@ class _Run:
             return [skewness(scene, attribute, self.source)]
         if name == "similarity":
             return [similarity(scene, attribute, self.given.hierarchies[attribute])]
+        if name in ON_REQUEST:
+            return [(minimality if name == "minimality" else definetti)(scene, self.source, attribute)]
+        if name == "views":
+            return [views(scene, self.views, attribute)]
         for table in self.earlier:
             self._need(table, [attribute])
         return [composition(scene, self.source, self.earlier, attribute)]

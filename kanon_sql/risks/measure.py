@@ -58,7 +58,6 @@ class RiskFrames:
             keys=self.keys,
             key_names=self.key_names,
             value=None,
-            reference=None,
             unit=self.person,
             where=None,
         )

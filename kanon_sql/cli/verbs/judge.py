@@ -15,13 +15,14 @@ from kanon_sql.cli.options import (
     MemoryLimit,
     OutputFormat,
     Quiet,
+    ReportFile,
     SpecFile,
     Threads,
     Timeout,
     Verbose,
 )
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
 __all__ = ["audit", "risk"]
@@ -65,6 +66,15 @@ def audit(
             "--earlier", metavar="TABLE", show_default=False, help="Another release of the same people, once each."
         ),
     ] = None,
+    view: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--view",
+            metavar="TABLE",
+            show_default=False,
+            help="Another published projection of the release's rows, once each; joined on equal columns.",
+        ),
+    ] = None,
     negations: Annotated[
         int,
         typer.Option("--negations", metavar="N", min=1, help="Values that background knowledge rules out."),
@@ -85,7 +95,8 @@ def audit(
             metavar="NAME",
             show_default=False,
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, unsorted. All that can be run if not given.",
+            "complementary, composition, views, unsorted, minimality, definetti. If not given, all that can be run "
+            "but the last two.",
         ),
     ] = None,
     rows: Annotated[
@@ -95,6 +106,7 @@ def audit(
         int,
         typer.Option("--reveal", metavar="N", min=0, help="Show so many exposed cases per attack, with their values."),
     ] = 0,
+    report_file: ReportFile = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -113,6 +125,7 @@ def audit(
         from kanon_sql.pipeline.audit import audit as run_audit
         from kanon_sql.report.audit import audit_text
 
+        refuse_report_path(report_file, "--report")
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         result = run_audit(
@@ -122,6 +135,7 @@ def audit(
             external=external,
             on=on or (),
             earlier=earlier or (),
+            other_views=view or (),
             negations=negations,
             hierarchies=dict(map(_hierarchy, hierarchy or ())),
             attacks=attack,
@@ -137,6 +151,11 @@ def audit(
             print_json(result.to_dict())
         else:
             print_text(audit_text(result))
+        if report_file is not None:
+            from kanon_sql.report.html import run_report
+            from kanon_sql.report.run import read_run
+
+            write_report(run, report_file, run_report(read_run(result.to_dict(), "this audit")))
         exit_with(result.passed)
 
 

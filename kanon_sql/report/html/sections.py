@@ -8,6 +8,7 @@ from typing import Any
 
 from ruamel.yaml import YAML
 
+from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.run import Run
@@ -78,7 +79,7 @@ def sections_of(run: Run) -> list[Section]:
         *(
             Section(in_words(name).capitalize(), generic(value))
             for name, value in run.others.items()
-            if name != "spec" and value is not None
+            if name != "spec" and value is not None and not (run.verb == "risk" and name in ATTACKERS)
         ),
         Section("Notes", [Prose(note) for note in run.notes]),
         Section("What was run", list(_cost(run))),
@@ -129,6 +130,7 @@ def _figures(pictures: Mapping[str, Picture], *names: str) -> Iterator[Block]:
 
 
 def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
+    yield from attackers(run)
     yield from _figures(pictures, "class-sizes", "risk")
     if "class-sizes" not in pictures and run.class_sizes:
         yield Cells(["size#", "classes#", "rows#"], [list(cells) for cells in map(size_cells, run.class_sizes)])
@@ -137,7 +139,8 @@ def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     yield Prose(
         "The prosecutor knows that a certain person is in the table, and looks for that person's record; the marketer "
         "guesses about everybody. Both know every quasi-identifier, and nothing else. The journalist's risk depends on "
-        "the population that the table was drawn from, which is not known here; it is not above the prosecutor's."
+        "the population that the table was drawn from, which was not counted for this picture; it is not above the "
+        "prosecutor's."
     )
     if run.rows.get("masked"):
         yield Prose(

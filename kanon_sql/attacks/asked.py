@@ -1,0 +1,58 @@
+"""What the requirements of a spec promise to a class: how many rows, persons of a population, sensitive values.
+
+An attack exposes people *beyond the requirement* if they get less than that. Where no requirement
+promises anything, attacks take 2: nobody may be singled out, no value may be alone.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from kanon_sql.spec import AlphaKAnonymity, KAnonymity, KMap, LDiversity, PSensitive, Spec
+
+__all__ = ["FEWEST", "asked_k", "asked_l", "asked_population_k", "values_within"]
+
+FEWEST = 2
+"""What attacks take where no requirement says how many."""
+
+
+def asked_k(spec: Spec) -> int | None:
+    """The most rows that a requirement promises to a class; None where none promises any.
+
+    k-anonymity, (alpha, k)-anonymity and p-sensitive k-anonymity say k.
+    """
+    found = [item.k for item in spec.privacy if isinstance(item, KAnonymity | AlphaKAnonymity | PSensitive)]
+    return max(found, default=None)
+
+
+def asked_population_k(spec: Spec) -> int | None:
+    """The most persons of a population that a row must stand for: k-map's k, or k of a class; None without either."""
+    found = [item.k for item in spec.privacy if isinstance(item, KMap)]
+    return max([*found, *([] if (k := asked_k(spec)) is None else [k])], default=None)
+
+
+def asked_l(spec: Spec, attribute: str) -> int | None:
+    """The most values of a sensitive attribute that a requirement promises to a class; None where none promises any.
+
+    Distinct and recursive l-diversity say l; entropy l-diversity needs at least l values, since m of
+    them have entropy ln m at most; p-sensitive k-anonymity says p; an alpha that holds for every value needs 1 / alpha
+    of them. An alpha for some values alone leaves a class that may hold one other, and so does npd-recursive
+    diversity with values that may be disclosed.
+    """
+    found = []
+    for item in spec.privacy:
+        if isinstance(item, LDiversity) and item.attribute == attribute and not item.allow_positive:
+            found.append(ceil(item.l))
+        elif isinstance(item, PSensitive) and item.attribute == attribute:
+            found.append(item.p)
+        elif isinstance(item, AlphaKAnonymity) and item.attribute == attribute and item.values is None:
+            found.append(values_within(item.alpha))
+    return max(found, default=None)
+
+
+def values_within(alpha: float) -> int:
+    """The fewest values of which none needs a larger share, compared as the requirement compares: 1 / m <= alpha."""
+    fewest = max(1, ceil(1 / alpha) - 1)
+    while 1 / fewest > alpha:
+        fewest += 1
+    return fewest
