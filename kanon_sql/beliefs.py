@@ -1,8 +1,8 @@
 """What an attacker with a background distribution believes of each person behind a table's classes, before and after.
 
 The theorem is in :class:`kanon_sql.privacy.BayesOptimalModel`. A class of the table is q*; the vectors of
-quasi-identifiers that it stands for, found as for a population, are the q behind it. The background gives f(q, s), the table
-n(q*, s), the source says who is there. Everything is counted in the database; a row of sums comes back.
+quasi-identifiers that it stands for, found as for a population, are the q behind it. The background gives f(q, s), the
+table n(q*, s), the source says who is there. Everything is counted in the database; a row of sums comes back.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def beliefs_of(
     if shared:
         raise UnsupportedError(
             f"{model.label}: several classes stand for one person (masked rows, or labels of different levels side by "
-            "side), and the theorem is about a person whose class is known; drop suppressed rows instead of masking them"
+            "side), and the theorem is about a person whose class is known; drop suppressed rows, do not mask them"
         )
     counts = _counted(workspace, table, columns, named, names, "the table", "counted_table")
     workspace.execute(
@@ -104,7 +104,9 @@ def beliefs_of(
 def _summed(workspace: Workspace, model: BayesOptimalModel, keys: list[str], judged: Relation) -> Beliefs:
     row = workspace.row("beliefs/summary", judged=judged)
     people, exposed, impossible, of_nobody, unknown = (int(value or 0) for value in row[:-1])
-    notes = [f"{model.shown} is believed: it is what the attacker of {model.sensitive} knows, and others know other things"]
+    notes = [
+        f"{model.shown} is believed: it is what the attacker of {model.sensitive} knows, and others know other things"
+    ]
     if impossible:
         notes.append(f"{impossible:,} classes hold a value that {model.shown} calls impossible there: they violate")
     if of_nobody:
@@ -145,7 +147,7 @@ def _background(
         unusable, positive = (int(value or 0) for value in workspace.row("beliefs/weights", table=table, weight=weight))
         if unusable:
             raise SpecError(
-                f"{shown}: {unusable:,} weights ({model.weight}) are missing, negative or not finite; leave such rows out"
+                f"{shown}: {unusable:,} weights ({model.weight}) are missing, negative or not finite; leave them out"
             )
         if not positive:
             raise SpecError(f"{shown}: no weight ({model.weight}) is above 0, so it is no distribution")

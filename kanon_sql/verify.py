@@ -335,16 +335,16 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
             facts=[*of_reference.items(), *facts.marks(value).items()],
             **shared,
         )
-    facts: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
+    named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
     for model in models:
         if model.frame is not None and model.attribute is None:
             values[model.frame] = subject.populations[model.frame]
-            facts[model.frame] = model.needs_facts
+            named[model.frame] = model.needs_facts
     return Frames(
         base=render("check/rows", value=None, reference=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in key_names],
-        facts=facts,
+        facts=named,
         references=subject.references,
     )

@@ -15,14 +15,14 @@ __all__ = ["BayesOptimalModel"]
 class BayesOptimalModel(PrivacyModel):
     """Bayes-optimal privacy (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 3).
 
-    The attacker knows a distribution f(q, s) of persons, and of somebody in the table the quasi-identifiers q. Before the
-    release his belief in the sensitive value s is alpha = f(s | q). The release shows that person in a class q*, with
-    n(q*, s) rows of each value, and his belief becomes (theorem 3.1)
+    The attacker knows a distribution f(q, s) of persons, and of somebody in the table the quasi-identifiers q. Before
+    the release his belief in the sensitive value s is alpha = f(s | q). The release shows that person in a class q*,
+    with n(q*, s) rows of each value, and his belief becomes (theorem 3.1)
 
         beta = n(q*, s) f(s | q) / f(s | q*)   over the sum of this for all s,
 
-    f(s | q*) being that of everybody who generalizes to q*. That is exact, for classes of any size, where the others of the
-    class are drawn from f and their quasi-identifiers are not known. An attacker who knows them too may believe
+    f(s | q*) being that of everybody who generalizes to q*. That is exact, for classes of any size, where the others of
+    the class are drawn from f and their quasi-identifiers are not known. An attacker who knows them too may believe
     something else, unless all in the class have the same f(s | q).
 
     A class violates where for somebody in it, as the source has them,
