@@ -8,9 +8,10 @@ about them. :func:`~kanon_sql.attacks.base.measured` counts them in the database
 from __future__ import annotations
 
 from kanon_sql.attacks.background import background
-from kanon_sql.attacks.base import Attack, Cases, Scene, Target, measured
+from kanon_sql.attacks.base import Attack, Cases, Scene, Target, Unmeasured, measured
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
+from kanon_sql.attacks.consistency import consistency
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
 from kanon_sql.attacks.similarity import similarity
@@ -23,10 +24,12 @@ __all__ = [
     "Cases",
     "Scene",
     "Target",
+    "Unmeasured",
     "background",
     "cannot_read_order",
     "complementary",
     "composition",
+    "consistency",
     "homogeneity",
     "linking",
     "measured",
@@ -44,5 +47,6 @@ ATTACKS = (
     "complementary",
     "composition",
     "unsorted",
+    "consistency",
 )
 """The attacks by their names in results, in the order in which they run."""

@@ -85,7 +85,7 @@ def audit(
             metavar="NAME",
             show_default=False,
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, unsorted. All that can be run if not given.",
+            "complementary, composition, unsorted, consistency. All that can be run if not given.",
         ),
     ] = None,
     rows: Annotated[
