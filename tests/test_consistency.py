@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import isclose
@@ -281,16 +282,16 @@ def test_more_rows_than_records_are_no_pass(database: Database) -> None:
 
 
 def test_a_graph_that_is_too_large(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kanon_sql.attacks.consistency.MOST_EDGES", 5)
+    monkeypatch.setattr(sys.modules["kanon_sql.attacks.consistency"], "MOST_EDGES", 5)
     problem = {
         "tables": HALVES,
         "source": told(("p", "u"), ("q", "u"), ("p", "v"), ("w", "v"), ("w", "v")),
         "release": told(("*", "u"), ("*", "u"), ("p", "*"), ("*", "v"), ("w", "*")),
     }
     result = run_on(database, problem, 2)
-    assert "the graph of both has 7 edges, more than the 5" in result.left_out[NAMES[2]]
+    assert "the graph of both has more than 5 edges" in result.left_out[NAMES[2]]
     assert [attack.name for attack in result.attacks if "consistency" in attack.name] == list(NAMES[:2])
-    with pytest.raises(UnsupportedError, match="more than the 5"):
+    with pytest.raises(UnsupportedError, match="more than 5 edges"):
         run_on(database, problem, 2, attacks=["consistency"])
 
 

@@ -93,18 +93,19 @@ def _no_assignment(scene: Scene, missing: int | None = None) -> str:
 
 def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int) -> Attack | Unmeasured:
     """The matches of a graph that is no union of blocks."""
-    shape = {"matched": matched, "names": names}
-    (size,) = scene.workspace.row("audit/graph_size", **shape)
-    if size > MOST_EDGES:
+    graph = scene.workspace.fetch(
+        "audit/graph", MOST_EDGES + 1, matched=matched, names=names, most=MOST_EDGES + 1
+    )  # fmt: skip
+    if len(graph) > MOST_EDGES:
         return Unmeasured(
             _GLOBAL,
-            f"records are consistent with rows of several classes, and the graph of both has {int(size):,} edges, more "
-            f"than the {MOST_EDGES:,} whose assignments are looked for",
+            f"records are consistent with rows of several classes, and the graph of both has more than {MOST_EDGES:,} "
+            "edges, too many to look for all assignments",
         )
     records: dict[tuple[int, int, int], int] = {}
     rows: dict[int, int] = {}
     edges = []
-    for own, low, high, place, released, count in scene.workspace.fetch("audit/graph", int(size), **shape):
+    for own, low, high, place, released, count in graph:
         group = (int(own), int(low), int(high))
         records[group], rows[int(place)] = int(count), int(released)
         edges.append((group, int(place)))
