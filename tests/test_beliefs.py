@@ -352,11 +352,28 @@ def test_a_certainty_that_was_none_before(database: Database) -> None:
 
 
 def test_a_false_certainty_is_no_positive_disclosure(database: Database) -> None:
-    """The class holds x alone, and the source has y: the attacker is sure, and wrong (definition 3.1)."""
+    """The class holds x alone, and the source has y: the attacker is sure, and wrong."""
     background = [("a", "x"), ("a", "y")]
     result, found = plain(database, [("a", "y")], [("*", "x")], background)
     assert result.passed
     assert (found["theta"], found["exposed_persons"]) == (0.5, 0)
+
+
+def test_a_false_exclusion_is_no_negative_disclosure(database: Database) -> None:
+    """The class shows y alone, and whoever looks like a has x: the attacker rules x out, and is wrong."""
+    for others, exposed in (([], 0), ([("a", "y")], 2)):
+        database.table("source", ["who", "s"], [("a", "x"), *others])
+        database.table("released", ["who", "s"], [("*", "y")])
+        database.table("background", ["who", "s"], [("a", "x"), ("a", "y")])
+        (found,) = check(database, {"background": "background", "epsilon": 0.1}).achieved.values()
+        assert (found["theta"], found["exposed_persons"]) == (0.5, exposed)
+
+
+def test_whoever_is_not_in_the_source_is_not_judged(database: Database) -> None:
+    """Of b the attacker would learn something, if b were there."""
+    result, found = plain(database, [("a", "x")], [("*", "x")], [("a", "x"), ("b", "x"), ("b", "y")])
+    assert result.passed
+    assert (found["theta"], found["exposed_persons"]) == (0, 0)
 
 
 def test_an_impossible_value_violates(database: Database) -> None:

@@ -3,7 +3,7 @@
 Records and rows come in groups of those that are alike. A flow sends every released row to a record of its own. An edge
 without flow can carry some in another maximum flow exactly if a cycle of the residual graph runs through it, that is,
 if both its ends are in one strongly connected component (the structure of all maximum matchings: Dulmage and
-Mendelsohn 1958). The flow is Dinic's, the components are Tarjan's; neither recurses.
+Mendelsohn 1958). The flow is Dinic's, the components are Kosaraju's; neither recurses.
 """
 
 from __future__ import annotations
@@ -114,33 +114,27 @@ class _Graph:
 
     def components(self) -> list[int]:
         """The strongly connected component of every node, by a number, along arcs that can carry more."""
-        order, low = [-1] * len(self.arcs), [0] * len(self.arcs)
-        component = [-1] * len(self.arcs)
-        seen, waiting = 0, []
+        finished: list[int] = []
+        seen = [False] * len(self.arcs)
         for root in range(len(self.arcs)):
-            if order[root] >= 0:
-                continue
-            walk = [(root, 0)]
+            walk = [] if seen[root] else [(root, iter(self.arcs[root]))]
+            seen[root] = True
             while walk:
-                node, place = walk.pop()
-                if place == 0:
-                    order[node] = low[node] = seen
-                    seen += 1
-                    waiting.append(node)
-                elif (
-                    component[child := self.end[self.arcs[node][place - 1]]] < 0
-                    and self.left[self.arcs[node][place - 1]]
-                ):
-                    low[node] = min(low[node], low[child])
-                for position in range(place, len(self.arcs[node])):
-                    arc = self.arcs[node][position]
-                    if self.left[arc] and order[self.end[arc]] < 0:
-                        walk += [(node, position + 1), (self.end[arc], 0)]
+                node, arcs = walk[-1]
+                for arc in arcs:
+                    if self.left[arc] and not seen[self.end[arc]]:
+                        seen[self.end[arc]] = True
+                        walk.append((self.end[arc], iter(self.arcs[self.end[arc]])))
                         break
-                    if self.left[arc] and component[self.end[arc]] < 0:
-                        low[node] = min(low[node], order[self.end[arc]])
                 else:
-                    if low[node] == order[node]:
-                        while component[node] < 0:
-                            component[waiting.pop()] = order[node]
+                    finished.append(node)
+                    walk.pop()
+        component = [-1] * len(self.arcs)
+        for root in reversed(finished):
+            waiting = [root]
+            while waiting:
+                node = waiting.pop()
+                if component[node] < 0:
+                    component[node] = root
+                    waiting += [self.end[arc] for arc in self.arcs[node] if self.left[arc ^ 1]]
         return component

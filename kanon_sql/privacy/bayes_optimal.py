@@ -27,10 +27,10 @@ class BayesOptimalModel(PrivacyModel):
 
     A class violates where for somebody in it, as the source has them,
 
-    - ``delta``: beta > 1 - delta for the person's own value, and alpha was not (positive disclosure, definition 3.1);
+    - ``delta``: beta > 1 - delta for the person's own value, and alpha was not (positive disclosure);
     - ``epsilon``: beta < epsilon for a value that somebody with q does not have, and alpha was not (negative
-      disclosure, definition 3.2);
-    - ``theta``: |beta - alpha| > theta for some value (the uninformative principle, 3.1);
+      disclosure);
+    - ``theta``: |beta - alpha| > theta for some value (the uninformative principle);
 
     each up to 1e-9. It also violates where beta does not exist: the class holds a value that the background calls
     impossible there, the background knows nobody with q, or nobody of the source is behind the class. NULL is a

@@ -850,8 +850,8 @@ class Conformance:
         believed = {"attribute": "illness", "background": "survey", "weight": "share", "theta": 0.3, "epsilon": 0.01}
         spec = kanon_sql.Spec.from_dict(SPEC)
         reference.connection.execute("DROP TABLE IF EXISTS visits_release")
-        for database in (reference.engine, engine):
-            assert kanon_sql.anonymize(database, spec).passed
+        for item in (reference.engine, engine):
+            assert kanon_sql.anonymize(item, spec).passed
         labels = dict.fromkeys(("age", "zip", "born", "sex", "illness"), "text")
         released = sorted(reference.rows("visits_release"), key=str)
         masked = [(*(["*"] * 4 if draw.random() < 0.3 else row[:4]), row[4]) for row in released]
