@@ -198,7 +198,7 @@ def stored(database: Database, tables: Mapping[str, Hierarchy]) -> dict[str, Any
     return {column: {"table": f"h_{column}"} for column in tables}
 
 
-@examples(15)
+@examples(8)
 @given(
     problems(),
     st.sampled_from([None, "background", "rows"]),

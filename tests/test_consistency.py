@@ -53,7 +53,7 @@ GRAPHS = st.integers(1, 5).flatmap(
 )
 
 
-@examples(150)
+@examples(60)
 @given(GRAPHS)
 def test_matches_are_those_of_all_assignments(graph: tuple[list[list[bool]], list[int], list[int]]) -> None:
     """Groups of up to 3 equal records and 3 equal rows; at most 7 rows in all, since every assignment is tried."""
@@ -159,7 +159,7 @@ def agrees(result: AuditResult, expected: Consistent, k: int) -> None:
         same(found[NAMES[2]], expected.matches, k)
 
 
-@examples(40)
+@examples(12)
 @given(problems(), st.integers(1, 4))
 def test_audit_against_every_assignment(shared_database: Database, given: dict[str, Any], k: int) -> None:
     result = run_on(shared_database, given, k)
@@ -171,7 +171,7 @@ def test_audit_against_every_assignment(shared_database: Database, given: dict[s
 # --- What implies what ----------------------------------------------------------------------------------
 
 
-@examples(80)
+@examples(40)
 @given(GRAPHS)
 def test_more_general_rows_only_add_matches(graph: tuple[list[list[bool]], list[int], list[int]]) -> None:
     """Another edge keeps every assignment, hence (1,k), (k,1) and global (1,k) are monotone."""
@@ -224,9 +224,9 @@ def test_one_k_is_not_k_one(database: Database) -> None:
     assert [found[name].exposed for name in NAMES] == [0, 1, 1]
 
 
-@examples(15)
+@examples(25)
 @given(problems())
-def test_a_k_anonymous_release_is_all_of_them(shared_database: Database, given: dict[str, Any]) -> None:
+def test_a_k_anonymous_release_is_all_of_them(given: dict[str, Any]) -> None:
     """k is the size of its smallest class, whatever its recoding; every record behind a row has so many matches."""
     release = [tuple(row.values()) for row in given["release"]]
     if not release:
@@ -237,7 +237,6 @@ def test_a_k_anonymous_release_is_all_of_them(shared_database: Database, given: 
     assert result.matches is None or all(count >= k for count in filter(None, result.matches))
     if result.matches is not None:
         assert all(count >= k for count in result.of_rows)
-        assert run_on(shared_database, given, k).passed
 
 
 def test_masked_rows_match_those_who_are_missing(database: Database) -> None:
