@@ -120,11 +120,15 @@ def test_don_by_counting() -> None:
         assert [round(float(believed_of("don", released)[value]), 2) for value in "abc"] == [0.46, 0, 0.54]
 
 
-def don(database: Database, **asked: float) -> Mapping[str, Any]:
+def dons(database: Database) -> None:
+    """The source, the release and the background of the example."""
     database.table("source", ["who", "s"], [("don", "c"), ("ann", "a")])
     database.table("released", ["who", "s"], [("*", "c"), ("*", "a")])
     rows = [(who, value, float(weight) / 200) for ((who,), value), weight in DON.items()]
     database.table("background", {"who": "VARCHAR", "s": "VARCHAR", "w": "DOUBLE"}, rows)
+
+
+def don(database: Database, **asked: float) -> Mapping[str, Any]:
     result = check(database, {"background": "background", "weight": "w", **asked})
     (achieved,) = result.achieved.values()
     assert result.passed is (achieved["violating_classes"] == 0)
@@ -148,6 +152,7 @@ def test_don_in_check(database: Database) -> None:
     """Don's beliefs move by 0.06, Ann's by 0.12, since b is ruled out, which she had with 0.12."""
     moved = max(abs(believed_of("don", "ac")[value] - belief) for value, belief in (prior(DON, ("don",)) or {}).items())
     assert round(float(moved), 2) == 0.06
+    dons(database)
     found = don(database, theta=0.1)
     assert found["theta"] == pytest.approx(0.12)
     assert (found["violating_classes"], found["violating_rows"], found["exposed_persons"]) == (1, 2, 1)
@@ -274,7 +279,7 @@ def test_a_pass_that_says_nothing_is_noted(database: Database) -> None:
 
 
 def check_don(database: Database) -> kanon_sql.Result:
-    don(database, theta=0.5)
+    dons(database)
     return check(database, {"background": "background", "weight": "w", "theta": 0.5})
 
 
@@ -411,7 +416,7 @@ def test_revealed_classes_are_those_that_expose(database: Database) -> None:
 
 def test_beside_other_requirements_and_backgrounds(database: Database) -> None:
     """Several in one statement: none takes another's lookups, frames or figures."""
-    don(database, theta=0.1)
+    dons(database)
     database.table("sure", ["who", "s"], [("don", "c"), ("ann", "a"), ("ann", "c"), ("don", "a")])
     privacy = [
         {"k_anonymity": 2},
@@ -463,7 +468,7 @@ def test_the_same_background_twice() -> None:
 
 @pytest.mark.parametrize("verb", [kanon_sql.plan, kanon_sql.anonymize])
 def test_a_search_says_why_not(database: Database, verb: Any) -> None:
-    don(database, theta=0.1)
+    dons(database)
     spec = Spec.from_dict({**spec_of({"theta": 0.1}).to_dict(), "release": "other"})
     with pytest.raises(UnsupportedError, match=r"bayes_optimal: .*use this one with check"):
         verb(database.engine, spec)
@@ -481,7 +486,7 @@ def test_a_search_says_why_not(database: Database, verb: Any) -> None:
     ],
 )
 def test_a_background_that_does_not_fit(database: Database, background: dict[str, str], message: str) -> None:
-    don(database, theta=0.1)
+    dons(database)
     database.table("background", background, [])
     with pytest.raises(SpecError, match=message):
         check(database, {"background": "background", "weight": "w", "theta": 0.1})
@@ -489,7 +494,7 @@ def test_a_background_that_does_not_fit(database: Database, background: dict[str
 
 @pytest.mark.parametrize("weight", [None, -1.0, float("inf"), float("nan")])
 def test_a_weight_that_is_none(database: Database, weight: float | None) -> None:
-    don(database, theta=0.1)
+    dons(database)
     rows = [("don", "a", 1.0), ("don", "b", weight)]
     database.table("background", {"who": "VARCHAR", "s": "VARCHAR", "w": "DOUBLE"}, rows)
     with pytest.raises(SpecError, match=r"1 weights \(w\) are missing, negative or not finite"):
@@ -504,7 +509,7 @@ def test_masked_rows_are_refused(database: Database) -> None:
 
 
 def test_a_value_without_a_hierarchy_is_refused(database: Database) -> None:
-    don(database, theta=0.1)
+    dons(database)
     database.table("background", ["who", "s"], [("eve", "a")])
     asked = {"background": "background", "theta": 0.1}
     with pytest.raises(HierarchyError):
@@ -516,7 +521,7 @@ def test_a_value_without_a_hierarchy_is_refused(database: Database) -> None:
 
 def test_check_on_the_command_line(tmp_path: Any) -> None:
     with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
-        don(Database(connection), theta=0.1)
+        dons(Database(connection))
     (tmp_path / "s.yml").write_text(
         "version: 1\nsource: source\nrelease: released\nquasi_identifiers: {who: }\nsensitive: [s]\n"
         "privacy:\n  - bayes_optimal: {attribute: s, background: background, weight: w, theta: 0.1}\n"
@@ -543,35 +548,34 @@ def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
 
 
 def test_the_same_on_other_engines(subject: Subject) -> None:
-    """Random tables with NULLs and texts that collations merge: what the oracle says."""
+    """A random table with NULLs and texts that collations merge: what the oracle says."""
     engine = subject.connect()
     draw = random.Random(5)
-    for _ in range(2):
-        cells = (["11", "12", "21", None], [0, 1, 2, 3], ["x", "X", "á", None])
-        source = [tuple(map(draw.choice, cells)) for _ in range(30)]
-        columns = {"zip": "text", "age": "integer", "s": "text"}
-        weights: dict[tuple[Any, ...], int] = {}
-        for zip_code, age, _ in source:
-            for value in ("x", "X", "á", None, "ä"):
-                weights[zip_code, age, value] = draw.choice([1, 2, 5, 9])
-        subject.table("source", columns, source)
-        shown = [(None if a is None else f"{a[0]}*", "[0, 2)" if b < 2 else "[2, 4)", c) for a, b, c in source]
-        subject.table("released", {"zip": "text", "age": "text", "s": "text"}, shown)
-        subject.table("background", {**columns, "w": "double"}, [(*key, weight / 4) for key, weight in weights.items()])
-        tables: dict[str, Hierarchy] = {
-            "zip": {code: (code, f"{code[0]}*", "*") for code in ("11", "12", "21")},
-            "age": {n: (str(n), "[0, 2)" if n < 2 else "[2, 4)", "*") for n in range(4)},
-        }
-        named = [dict(zip(columns, row, strict=True)) for row in source]
-        released = [dict(zip(columns, row, strict=True)) for row in shown]
-        background = {(key[:2], key[2]): Fraction(weight) for key, weight in weights.items()}
-        judged = judge(named, released, background, tables, "s", theta=Fraction("0.2"), epsilon=Fraction("0.02"))
-        spec = spec_of(
-            {"background": "background", "weight": "w", "theta": 0.2, "epsilon": 0.02},
-            quasi_identifiers={"zip": {"prefix": [1]}, "age": {"intervals": [2]}},
-        )
-        (found,) = kanon_sql.check(engine, spec).achieved.values()
-        assert found["theta"] == pytest.approx(float(max(item.change or 0 for item in judged)), abs=1e-9)
-        assert found["violating_classes"] == sum(item.violates for item in judged)
-        assert found["exposed_persons"] == sum(item.exposed for item in judged)
+    cells = (["11", "12", "21", None], [0, 1, 2, 3], ["x", "X", "á", None])
+    source = [tuple(map(draw.choice, cells)) for _ in range(30)]
+    columns = {"zip": "text", "age": "integer", "s": "text"}
+    weights: dict[tuple[Any, ...], int] = {}
+    for zip_code, age, _ in source:
+        for value in ("x", "X", "á", None, "ä"):
+            weights[zip_code, age, value] = draw.choice([1, 2, 5, 9])
+    subject.table("source", columns, source)
+    shown = [(None if a is None else f"{a[0]}*", "[0, 2)" if b < 2 else "[2, 4)", c) for a, b, c in source]
+    subject.table("released", {"zip": "text", "age": "text", "s": "text"}, shown)
+    subject.table("background", {**columns, "w": "double"}, [(*key, weight / 4) for key, weight in weights.items()])
+    tables: dict[str, Hierarchy] = {
+        "zip": {code: (code, f"{code[0]}*", "*") for code in ("11", "12", "21")},
+        "age": {n: (str(n), "[0, 2)" if n < 2 else "[2, 4)", "*") for n in range(4)},
+    }
+    named = [dict(zip(columns, row, strict=True)) for row in source]
+    released = [dict(zip(columns, row, strict=True)) for row in shown]
+    background = {(key[:2], key[2]): Fraction(weight) for key, weight in weights.items()}
+    judged = judge(named, released, background, tables, "s", theta=Fraction("0.2"), epsilon=Fraction("0.02"))
+    spec = spec_of(
+        {"background": "background", "weight": "w", "theta": 0.2, "epsilon": 0.02},
+        quasi_identifiers={"zip": {"prefix": [1]}, "age": {"intervals": [2]}},
+    )
+    (found,) = kanon_sql.check(engine, spec).achieved.values()
+    assert found["theta"] == pytest.approx(float(max(item.change or 0 for item in judged)), abs=1e-9)
+    assert found["violating_classes"] == sum(item.violates for item in judged)
+    assert found["exposed_persons"] == sum(item.exposed for item in judged)
     engine.close()
