@@ -540,7 +540,8 @@ def test_check_on_the_command_line(tmp_path: Any) -> None:
 
 
 @pytest.fixture(
-    scope="module", params=["postgres", "sqlite", "mariadb", pytest.param("clickhouse", marks=pytest.mark.slow)]
+    scope="module",
+    params=["postgres", "sqlite", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", "clickhouse"))],
 )
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:

@@ -321,7 +321,8 @@ def test_no_value_leaves_the_database_unless_asked(database: Database) -> None:
 
 
 @pytest.fixture(
-    scope="module", params=["postgres", "sqlite", "mariadb", pytest.param("clickhouse", marks=pytest.mark.slow)]
+    scope="module",
+    params=["postgres", "sqlite", *(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", "clickhouse"))],
 )
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:

@@ -53,7 +53,7 @@ class AuditResult:
         release: the table that was attacked.
         rows: its rows.
         attacks: what each attack achieves, in the order of :data:`kanon_sql.attacks.ATTACKS`.
-        left_out: attacks that were not run -> why.
+        left_out: attacks, or parts of one, that were not run -> why.
         cost: what it cost.
         notes: what the user should know besides.
         sql: every statement that ran, values redacted, in order.
