@@ -22,7 +22,7 @@ from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Matched", "match_populations", "population_notes", "populations_of"]
+__all__ = ["Matched", "classes_of", "match_populations", "population_notes", "populations_of"]
 
 
 @dataclass(frozen=True)
@@ -162,16 +162,7 @@ def match_populations(
         known = united(workspace, "known", known, others, keys, of_source=True)
     own = workspace.columns(Relation(next(iter(names.values()))))
     lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
-    classes = workspace.table("classes")
-    workspace.execute(
-        "population/classes",
-        target=classes,
-        table=table,
-        values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
-        labels=[_label(columns[column]) for column in spec.quasi_identifiers],
-        tops=[lookup.top for lookup in lookups],
-    )
-    meanings = [_meaning(workspace, lookup, classes) for lookup in lookups]
+    classes, meanings = classes_of(workspace, spec, table, columns, lookups)
     found = {}
     for index, (frame, raw) in enumerate(raws.items()):
         matches = workspace.table(f"matches{index}")
@@ -185,6 +176,33 @@ def match_populations(
         else:
             found[frame] = Matched(form, vectors, vectors - hit, shared)
     return found
+
+
+def classes_of(
+    workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column], lookups: Sequence[Lookup]
+) -> tuple[Relation, list[Relation]]:
+    """A table's classes by their labels, and per quasi-identifier the values that each label stands for.
+
+    Args:
+        workspace: where to look.
+        spec: the quasi-identifiers.
+        table: the table, raw or generalized.
+        columns: its columns by name.
+        lookups: of everybody whom classes may stand for.
+
+    Raises:
+        UnsupportedError: a label means different values at different levels.
+    """
+    classes = workspace.table("classes")
+    workspace.execute(
+        "population/classes",
+        target=classes,
+        table=table,
+        values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
+        labels=[_label(columns[column]) for column in spec.quasi_identifiers],
+        tops=[lookup.top for lookup in lookups],
+    )
+    return classes, [_meaning(workspace, lookup, classes) for lookup in lookups]
 
 
 def _label(column: Column) -> Sql:

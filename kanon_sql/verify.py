@@ -15,7 +15,7 @@ from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_clas
 from kanon_sql.engines.base import Column, Row
 from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
-from kanon_sql.privacy import PopulationModel, PrivacyModel
+from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier, relation
 from kanon_sql.workspace import Workspace
@@ -220,7 +220,7 @@ class Subject:
         facts: per sensitive attribute: what else the models ask of its values.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
-        populations: per population that a model compares with: a FROM form of its rows by the table's classes.
+        populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
     """
 
     table: Relation
@@ -329,13 +329,17 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
         marks = list(facts.marks(value).items())
         values[name] = render("check/rows", value=value, compared=name in subject.references, facts=marks, **shared)
-    values |= {model.frame: subject.populations[model.frame] for model in models if isinstance(model, PopulationModel)}
+    named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
+    for model in models:
+        if model.frame is not None and model.attribute is None:
+            values[model.frame] = subject.populations[model.frame]
+            named[model.frame] = model.needs_facts
     return Frames(
         base=render("check/rows", value=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in key_names],
-        facts={name: subject.facts[name].all for name in attributes},
+        facts=named,
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
     )

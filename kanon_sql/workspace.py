@@ -53,12 +53,14 @@ class Workspace:
         compiler: turns templates into the engine's SQL.
         report: called at the start of each stage.
         inline: nothing is created, whatever the connection's scratch mode is.
+        prefix: what scratch names begin with.
     """
 
     engine: Engine
     compiler: Compiler
     report: Reporter = _silent
     inline: bool = False
+    prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
     _inline: dict[str, Statement] = field(default_factory=dict)
     _recording: bool = False
@@ -75,9 +77,13 @@ class Workspace:
 
     def table(self, what: str) -> Relation:
         """A new scratch table's name, to be created by the caller and dropped at the end."""
-        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{what}"))
+        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
         self._tables.append(relation)
         return relation
+
+    def apart(self, prefix: str) -> Workspace:
+        """The same workspace, its new scratch tables named apart from those of others that do the same work in it."""
+        return replace(self, prefix=prefix)
 
     def quoted(self, relation: Relation) -> str:
         """A scratch table's name, for filling a slot."""

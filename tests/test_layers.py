@@ -28,7 +28,7 @@ LAYERS = [
     ["blanks", "forms"],
     ["hierarchy_file", "hierarchies"],
     ["facts"],
-    ["frequency", "population"],
+    ["frequency", "population", "beliefs"],
     ["classes", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
     ["nodes", "risks"],
     ["evaluate", "release", "intervals"],

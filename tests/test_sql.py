@@ -303,6 +303,13 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         spec = kanon_sql.Spec.from_dict({**by_age, **two, "release": "strict"})
         assert kanon_sql.anonymize(engine, spec).passed
         kanon_sql.audit(engine, spec, attacks=["minimality", "definetti"])
+        connection.execute(
+            "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
+        )
+        kanon_sql.audit(engine, spec, "cells", attacks=["consistency"])
+        believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
+        spec = kanon_sql.Spec.from_dict({**by_age, "privacy": [{"bayes_optimal": believed}]})
+        kanon_sql.check(engine, spec, "t")
         spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
         kanon_sql.check(engine, spec, "t")
         kanon_sql.risk(engine, spec, population="census")

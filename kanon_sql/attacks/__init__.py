@@ -8,9 +8,10 @@ about them. :func:`~kanon_sql.attacks.base.measured` counts them in the database
 from __future__ import annotations
 
 from kanon_sql.attacks.background import background
-from kanon_sql.attacks.base import Attack, Cases, Scene, Target, measured
+from kanon_sql.attacks.base import Attack, Cases, Scene, Target, Unmeasured, measured
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
+from kanon_sql.attacks.consistency import consistency
 from kanon_sql.attacks.definetti import definetti
 from kanon_sql.attacks.homogeneity import homogeneity
 from kanon_sql.attacks.linking import linking
@@ -27,11 +28,13 @@ __all__ = [
     "Cases",
     "Scene",
     "Target",
+    "Unmeasured",
     "attributes_of",
     "background",
     "cannot_read_order",
     "complementary",
     "composition",
+    "consistency",
     "definetti",
     "homogeneity",
     "linking",
@@ -53,6 +56,7 @@ ATTACKS = (
     "composition",
     "views",
     "unsorted",
+    "consistency",
     "minimality",
     "definetti",
 )

@@ -15,7 +15,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "measured"]
+__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
 
 
 class Revealed(TypedDict):
@@ -179,6 +179,19 @@ class Cases:
     examined: Sql | None = None
     estimate: bool = False
     notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """What an attack could not do once it had looked at the tables.
+
+    Attributes:
+        name: the attack, or the part of it.
+        why: in words.
+    """
+
+    name: str
+    why: str
 
 
 def measured(scene: Scene, cases: Cases) -> Attack:

@@ -16,11 +16,13 @@ from kanon_sql.attacks import (
     Cases,
     Scene,
     Target,
+    Unmeasured,
     attributes_of,
     background,
     cannot_read_order,
     complementary,
     composition,
+    consistency,
     definetti,
     homogeneity,
     linking,
@@ -55,7 +57,7 @@ class AuditResult:
         release: the table that was attacked.
         rows: its rows.
         attacks: what each attack achieves, in the order of :data:`kanon_sql.attacks.ATTACKS`.
-        left_out: attacks that were not run -> why.
+        left_out: attacks, or parts of one, that were not run -> why.
         cost: what it cost.
         notes: what the user should know besides.
         sql: every statement that ran, values redacted, in order.
@@ -151,7 +153,7 @@ def audit(
     given.check(spec, count_rows)
     with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
         run = _Run(engine, spec, given, report, parts)
-        found = list(run.attacks())
+        found = run.attacks()
         with open_workspace(engine, run.form) as workspace:
             (rows,) = workspace.row("release/count", table=run.scene(workspace).release.relation, mark=None, unit=None)
         notes = [] if spec.unit is None else [
@@ -234,7 +236,7 @@ class _Run:
         """What an attack is given."""
         return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at)
 
-    def attacks(self) -> Iterator[Attack]:
+    def attacks(self) -> list[Attack]:
         """Run what can be run; note why the rest cannot.
 
         Raises:
@@ -247,12 +249,11 @@ class _Run:
             if name in reasons and self.given.attacks is not None:
                 raise UnsupportedError(f"attack {name}: {reasons[name]}")
         self.left_out = {name: reasons[name] for name in wanted if name in reasons}
-        if len(self.left_out) == len(wanted):
+        found = [attack for name in wanted if name not in reasons for attack in self._attack(name)]
+        if not found:
             why = "; ".join(f"{name}: {reason}" for name, reason in self.left_out.items())
             raise SpecError(f"there is nothing to attack {self.release.shown} with: {why}")
-        for name in wanted:
-            if name not in reasons:
-                yield from self._attack(name)
+        return found
 
     def _reasons(self) -> dict[str, str]:
         """Why attacks cannot be run with what is given."""
@@ -287,6 +288,9 @@ class _Run:
             assert self.external is not None
             external, shared = self.external, self._shared(self.external)
             yield from self._measured(name, lambda scene: linking(scene, external, shared))
+        elif name == "consistency":
+            self._need(source, list(self.spec.quasi_identifiers))
+            yield from self._measured(name, lambda scene: consistency(scene, source))
         elif name == "complementary":
             yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
         else:
@@ -314,12 +318,21 @@ class _Run:
             self._need(table, [attribute])
         return [composition(scene, self.source, self.earlier, attribute)]
 
-    def _measured(self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack]]) -> Iterator[Attack]:
+    def _measured(
+        self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack | Unmeasured]]
+    ) -> Iterator[Attack]:
         with open_workspace(self.engine, self.form, self.report) as workspace:
             workspace.report(f"attacking {self.release.shown}: {name}", None)
             scene = self.scene(workspace)
             for item in attack(scene):
-                yield measured(scene, item) if isinstance(item, Cases) else item
+                if isinstance(item, Attack):
+                    yield item
+                elif isinstance(item, Cases):
+                    yield measured(scene, item)
+                elif self.given.attacks is not None:
+                    raise UnsupportedError(f"attack {item.name}: {item.why}")
+                else:
+                    self.left_out[item.name] = item.why
 
     def _shared(self, external: Target) -> tuple[str, ...]:
         """The columns to link on."""

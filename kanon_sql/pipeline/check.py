@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 
+from kanon_sql.beliefs import Beliefs, beliefs_of
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
@@ -19,7 +20,14 @@ from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.pipeline.tables import OpenTable, open_table, unknown_columns
 from kanon_sql.population import Matched, match_populations, population_notes
-from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel, TCloseness, models_of
+from kanon_sql.privacy import (
+    BayesOptimalModel,
+    DeltaPresenceModel,
+    PopulationModel,
+    PrivacyModel,
+    TCloseness,
+    models_of,
+)
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
@@ -83,6 +91,8 @@ def check(
             facts, references = _facts(workspace, spec, models, target, columns, unit)
             models = measured_models(models, facts)
             matched = _matched(workspace, spec, models, target, columns)
+            beliefs = _beliefs(workspace, spec, models, target, columns)
+            frames = {name: item.frame for name, item in (matched | beliefs).items()}
             subject = Subject(
                 table=target,
                 columns=columns,
@@ -90,16 +100,16 @@ def check(
                 references=references,
                 facts=facts,
                 unit=unit,
-                populations={name: item.frame for name, item in matched.items()},
+                populations=frames,
             )
-            examination = _with_absent(examine(workspace, subject, models), matched)
+            examination = _with_persons(_with_absent(examine(workspace, subject, models), matched), beliefs)
             revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
             invariances: list[Invariance] = []
             if republication is not None:
                 workspace.report(f"comparing with {republication.earlier}", None)
                 invariances = measure_invariance(workspace, spec, target, columns, republication)
             more = of_table(workspace, spec, models, _counted(subject, models)) if details else None
-        notes = population_notes(models)
+        notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]
         if count_rows and spec.unit is not None:
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
         if revealed:
@@ -140,6 +150,7 @@ def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
     """The columns that classes are made by, and the attributes that a requirement looks at."""
     made_by = [name for model in models for name in model.quasi_identifiers or ()]
     looked_at = [model.attribute for model in models if model.attribute]
+    looked_at += [model.sensitive for model in models if isinstance(model, BayesOptimalModel)]
     return list(dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at]))
 
 
@@ -224,6 +235,32 @@ def _matched(
                 "drop suppressed rows instead of masking them, or ask for k_map"
             )
     return found
+
+
+def _beliefs(
+    workspace: Workspace, spec: Spec, models: list[PrivacyModel], target: Relation, columns: Mapping[str, Column]
+) -> dict[str, Beliefs]:
+    """Per background distribution: what the table's classes tell the attacker who has it."""
+    found: dict[str, Beliefs] = {}
+    for model in models:
+        if isinstance(model, BayesOptimalModel):
+            workspace.report(f"judging the beliefs of who knows {model.shown}", None)
+            source = workspace.engine.columns(source_of(workspace.engine, spec))
+            originals = {column.name: column for column in source}
+            apart = workspace.apart(f"beliefs{len(found)}_")
+            found[model.frame] = beliefs_of(apart, spec, model, target, columns, originals)
+    return found
+
+
+def _with_persons(examination: Examination, beliefs: Mapping[str, Beliefs]) -> Examination:
+    """With the persons whom beliefs expose, beside the classes that they are in."""
+    achieved = [
+        replace(item, values={**item.values, "exposed_persons": beliefs[item.model.frame].exposed_persons})
+        if isinstance(item.model, BayesOptimalModel)
+        else item
+        for item in examination.achieved
+    ]
+    return replace(examination, achieved=achieved)
 
 
 def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Examination:

@@ -22,7 +22,7 @@ from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.population import population_notes, populations_of
-from kanon_sql.privacy import KAnonymityModel, PrivacyModel, models_of
+from kanon_sql.privacy import BayesOptimalModel, KAnonymityModel, PrivacyModel, models_of
 from kanon_sql.quality import METRICS
 from kanon_sql.search import (
     MAX_NODES,
@@ -295,6 +295,11 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
     Raises:
         UnsupportedError: they are made by other columns than all quasi-identifiers.
     """
+    if isinstance(model, BayesOptimalModel):
+        raise UnsupportedError(
+            f"{name}: the search counts classes, and a belief is about each person behind a class, at every node anew; "
+            "search with other requirements, and use this one with check, which says whether the release satisfies it"
+        )
     if model.others:
         raise UnsupportedError(
             f"{name}: others_as_quasi_identifiers: the search counts every sensitive attribute apart from the others, "

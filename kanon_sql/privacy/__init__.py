@@ -7,6 +7,7 @@ from typing import Any
 
 from kanon_sql.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.privacy.delta_presence import DeltaPresenceModel
@@ -19,6 +20,7 @@ from kanon_sql.privacy.population import PopulationModel
 from kanon_sql.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.spec import (
     AlphaKAnonymity,
+    BayesOptimal,
     BetaLikeness,
     DeltaDisclosure,
     DeltaPresence,
@@ -34,6 +36,7 @@ from kanon_sql.spec import TCloseness as TClosenessRequirement
 __all__ = [
     "AlphaKAnonymityModel",
     "BasicBetaLikeness",
+    "BayesOptimalModel",
     "DeltaDisclosureModel",
     "DeltaPresenceModel",
     "DistinctLDiversity",
@@ -85,6 +88,9 @@ def model_of(requirement: Requirement) -> PrivacyModel:
         return KMapModel(requirement.population, k=requirement.k)
     if isinstance(requirement, DeltaPresence):
         return DeltaPresenceModel(requirement.population, requirement.delta_min, requirement.delta_max)
+    if isinstance(requirement, BayesOptimal):
+        asked = {name: getattr(requirement, name) for name in ("background", "weight", "delta", "epsilon", "theta")}
+        return BayesOptimalModel(requirement.attribute, **asked)
     compared: dict[str, Any] = {"sensitive": requirement.attribute, "reference": requirement.reference}
     if isinstance(requirement, BetaLikeness):
         kind = BasicBetaLikeness if requirement.kind == "basic" else EnhancedBetaLikeness

@@ -70,6 +70,8 @@ _ACHIEVED = {
     "delta_above": "delta > {}",
     "delta_max": "delta_max = {}",
     "m": "m = {}",
+    "theta": "theta = {}",
+    "exposed_persons": "persons exposed = {}",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.spec.beliefs import BayesOptimal
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymity,
     BetaLikeness,
@@ -32,6 +33,7 @@ from kanon_sql.spec.tree import TreeHierarchy
 __all__ = [
     "DATE_UNITS",
     "AlphaKAnonymity",
+    "BayesOptimal",
     "BetaLikeness",
     "DatesHierarchy",
     "DeltaDisclosure",

@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema
 
+from kanon_sql.spec.beliefs import BayesOptimal
 from kanon_sql.spec.checks import (
     Fault,
     Faults,
@@ -159,6 +160,7 @@ Requirement = (
     | DeltaDisclosure
     | KMap
     | DeltaPresence
+    | BayesOptimal
 )
 """Any privacy requirement."""
 
@@ -172,6 +174,7 @@ _KINDS: tuple[type[Requirement], ...] = (
     DeltaDisclosure,
     KMap,
     DeltaPresence,
+    BayesOptimal,
 )
 _BY_NAME: dict[str, Callable[[object], Requirement]] = {item.name: item.model_validate for item in _KINDS}
 

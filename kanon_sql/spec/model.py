@@ -628,6 +628,7 @@ def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
             getattr(requirement, "kind", None),
             getattr(requirement, "distance", None),
             getattr(requirement, "population", None),
+            getattr(requirement, "background", None),
             None if grouped is None else frozenset(grouped),
             getattr(requirement, "others_as_quasi_identifiers", False),
         )

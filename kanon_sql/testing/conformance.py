@@ -837,6 +837,38 @@ class Conformance:
             )
         with_visits.drop("census")
 
+    def test_the_same_beliefs_and_consistency_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine
+    ) -> None:
+        """A release and a source judged against a weighted background; rows that several classes may be behind."""
+        draw = random.Random(5)
+        columns = {name: VISITS[name] for name in ("age", "zip", "born", "sex", "illness")} | {"share": "double"}
+        values = ("flu", "Flu", "ulcer", "asthma", None)
+        survey = [(*row[2:6], value, draw.randint(1, 9) / 4) for row in visits() for value in values]
+        for database in (with_visits, reference):
+            database.table("survey", columns, survey)
+        believed = {"attribute": "illness", "background": "survey", "weight": "share", "theta": 0.3, "epsilon": 0.01}
+        spec = kanon_sql.Spec.from_dict(SPEC)
+        reference.connection.execute("DROP TABLE IF EXISTS visits_release")
+        for item in (reference.engine, engine):
+            assert kanon_sql.anonymize(item, spec).passed
+        labels = dict.fromkeys(("age", "zip", "born", "sex", "illness"), "text")
+        released = sorted(reference.rows("visits_release"), key=str)
+        masked = [(*(["*"] * 4 if draw.random() < 0.3 else row[:4]), row[4]) for row in released]
+        for database in (with_visits, reference):
+            database.table("masked", labels, masked)
+        judged = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"bayes_optimal": believed}]})
+        same(kanon_sql.check(engine, judged), kanon_sql.check(reference.engine, judged))
+        for table in ("visits_release", "masked"):
+            ours, theirs = (
+                kanon_sql.audit(item, spec, table, attacks=["consistency"]).to_dict()
+                for item in (engine, reference.engine)
+            )
+            assert len(theirs["attacks"]) == 3
+            alike(ours["attacks"], theirs["attacks"])
+        with_visits.drop("survey")
+        with_visits.drop("masked")
+
     @pytest.mark.parametrize("unit", [None, "person"])
     def test_the_same_risk_as_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None

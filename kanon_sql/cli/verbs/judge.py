@@ -95,8 +95,8 @@ def audit(
             metavar="NAME",
             show_default=False,
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, views, unsorted, minimality, definetti. If not given, all that can be run "
-            "but the last two.",
+            "complementary, composition, views, unsorted, consistency, minimality, definetti. If not given, all that "
+            "can be run but the last two.",
         ),
     ] = None,
     rows: Annotated[
@@ -117,9 +117,10 @@ def audit(
     """Attack a release, and count whom that exposes.
 
     Linking with a table of names, homogeneous classes, background knowledge, skewed and
-    similar values, other releases, the order of rows: says how many people each attack
-    exposes, and who only with --reveal. Opens the database read-only and creates nothing.
-    Exit code 1 says that an attack exposes people whom the requirements protect.
+    similar values, other releases, the order of rows, who of the source may be behind each
+    row: says how many people each attack exposes, and who only with --reveal. Opens the
+    database read-only and creates nothing. Exit code 1 says that an attack exposes people
+    whom the requirements protect.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.pipeline.audit import audit as run_audit
