@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import ATTACKS, one_of
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     Database,
@@ -84,6 +85,7 @@ def audit(
             "--attack",
             metavar="NAME",
             show_default=False,
+            autocompletion=one_of(*ATTACKS),
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
             "complementary, composition, unsorted. All that can be run if not given.",
         ),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import DIALECTS, levels, one_of
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     AllMinimal,
@@ -209,6 +210,7 @@ def render(
         typer.Option(
             "--dialect",
             metavar="NAME",
+            autocompletion=one_of(*DIALECTS),
             help="The SQL dialect to write: bigquery, clickhouse, databricks, duckdb, mariadb, mysql, oracle, "
             "postgres, redshift, snowflake, spark, sqlite, trino, or tsql (SQL Server).",
         ),
@@ -219,6 +221,7 @@ def render(
             "--node",
             metavar="NAME=LEVEL",
             show_default=False,
+            autocompletion=levels,
             help="A level of the node whose SQL to show; once per quasi-identifier.",
         ),
     ] = None,

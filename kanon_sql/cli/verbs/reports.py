@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import directories, one_of, paths
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     Database,
@@ -46,7 +47,10 @@ def report(
     run_name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The JSON file of a result or a manifest, or the id of a run.", show_default=False
+            metavar="RUN",
+            help="The JSON file of a result or a manifest, or the id of a run.",
+            show_default=False,
+            autocompletion=paths(".json"),
         ),
     ],
     database: Database = MEMORY,
@@ -65,12 +69,22 @@ def report(
     pictures: Annotated[
         Path | None,
         typer.Option(
-            "--pictures", metavar="DIRECTORY", show_default=False, help="Write the pictures as files here instead."
+            "--pictures",
+            metavar="DIRECTORY",
+            show_default=False,
+            autocompletion=directories,
+            help="Write the pictures as files here instead.",
         ),
     ] = None,
     picture_format: Annotated[
         str | None,
-        typer.Option("--picture-format", metavar="svg|png", show_default=False, help="svg if not given."),
+        typer.Option(
+            "--picture-format",
+            metavar="svg|png",
+            show_default=False,
+            autocompletion=one_of("svg", "png"),
+            help="svg if not given.",
+        ),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -114,7 +128,10 @@ def report(
 )
 def compare(
     spec_files: Annotated[
-        list[Path], typer.Argument(metavar="SPEC", help="The specs, YAML files.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="SPEC", help="The specs, YAML files.", show_default=False, autocompletion=paths(".yml", ".yaml")
+        ),
     ],
     database: Database = MEMORY,
     ks: Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.session import session
@@ -25,7 +26,10 @@ __all__ = ["demo", "init"]
 )
 def demo(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIRECTORY", help="Where to write; created if it does not exist.")
+        Path,
+        typer.Argument(
+            metavar="DIRECTORY", help="Where to write; created if it does not exist.", autocompletion=directories
+        ),
     ] = Path(),
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
