@@ -15,7 +15,8 @@ from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_texts, exact_value, united
-from kanon_sql.hierarchies import Lookup, build_lookups, value_text
+from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
