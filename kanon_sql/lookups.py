@@ -147,8 +147,8 @@ class Survey:
     @property
     def unused(self) -> int | None:
         """Hierarchy rows that no row of the data uses; None for rules."""
-        rows = self.table.hierarchy_rows
-        return None if rows is None else rows - (self.coverage.values - self.coverage.null_values)
+        rows, found = self.table.hierarchy_rows, self.coverage
+        return None if rows is None else rows - (found.values - found.null_values - found.uncovered)
 
     def lookup(self, nulls: str) -> Lookup:
         """The lookup table, for use."""
