@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from io import StringIO
+from itertools import count
 from pathlib import Path
 from typing import Literal
 
 from kanon_sql.errors import HierarchyError, Problem
 
-__all__ = ["TOP", "FileStyle", "header", "read_hierarchy", "with_top", "write_hierarchy"]
+__all__ = ["TOP", "FileStyle", "file_names", "header", "read_hierarchy", "with_top", "write_hierarchy"]
 
 FileStyle = Literal["arx", "csv"]
 """ARX's format, or a comma-separated table with a header."""
@@ -66,6 +68,17 @@ def with_top(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
 def header(columns: int) -> tuple[str, ...]:
     """The first row of a comma-separated hierarchy: ``value``, ``level_1``, ..."""
     return ("value", *(f"level_{level}" for level in range(1, columns)))
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """A file name for each attribute, whatever characters its name has, and different ones whatever the case."""
+    found: dict[str, str] = {}
+    for name in names:
+        stem = re.sub(r"[^\w.-]+", "_", name)
+        taken = {file.casefold() for file in found.values()}
+        candidates = (f"{stem}{'' if number == 1 else f'_{number}'}.csv" for number in count(1))
+        found[name] = next(file for file in candidates if file.casefold() not in taken)
+    return found
 
 
 def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyle = "arx") -> None:

@@ -46,8 +46,8 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "check", "audit", "risk", "render", "ledger", "clean",
-         "doctor", "schema", "dbt", "report", "compare")  # fmt: skip
+VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "render", "check", "audit", "risk", "report", "compare",
+         "dbt", "ledger", "clean", "doctor", "schema")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 

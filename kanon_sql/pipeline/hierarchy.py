@@ -6,12 +6,10 @@ personal data, and so are the values that a hierarchy lacks.
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +19,7 @@ from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_texts, exact_value, source_columns
 from kanon_sql.hierarchies import Site, survey
-from kanon_sql.hierarchy_file import FileStyle, write_hierarchy
+from kanon_sql.hierarchy_file import FileStyle, file_names, write_hierarchy
 from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.lookups import Survey
 from kanon_sql.pipeline.hierarchy_values import GIVEN_COLUMN, GivenValues, load_given
@@ -269,17 +267,12 @@ def _chosen(spec: Spec, names: Sequence[str]) -> list[_Chosen]:
 
 
 def _paths(chosen: Sequence[_Chosen], directory: Path | None) -> dict[str, Path]:
-    """A file per attribute, whatever characters its name has; refused before anything is run."""
+    """A file per attribute; refused before anything is run."""
     if directory is None:
         return {}
     if directory.exists() and not directory.is_dir():
         raise SpecError(f"--export {directory}: expected a directory")
-    found: dict[str, Path] = {}
-    for item in chosen:
-        stem = re.sub(r"[^\w.-]+", "_", item.name)
-        taken = {path.name.casefold() for path in found.values()}
-        names = (f"{stem}{'' if number == 1 else f'_{number}'}.csv" for number in count(1))
-        found[item.name] = directory / next(name for name in names if name.casefold() not in taken)
+    found = {name: directory / file for name, file in file_names(item.name for item in chosen).items()}
     there = [path for path in found.values() if path.exists()]
     if there:
         raise SpecError(f"{there[0]}: there is a file already, which is not replaced; name another directory")

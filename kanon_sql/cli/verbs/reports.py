@@ -149,10 +149,10 @@ def compare(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Compare specs, or values of k, side by side: what privacy costs.
+    """Compare specs, or values of k: what privacy costs.
 
-    Plans each of them, writes nothing but temporary tables, and prints the metric, the
-    suppressed rows and the classes of each best generalization. Exit code 1 says that for
+    Plans each of them, writes nothing but temporary tables, and prints side by side the
+    metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
     one of them at least no generalization was found. Limits hold for each run.
     """
     with session(quiet=quiet, verbose=verbose) as run:
