@@ -228,7 +228,7 @@ def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, dom
     rows, missing, repeated, tops, top = workspace.row("hierarchy/domain_summary", domain=domain, levels=len(names))
     problems = []
     if not rows:
-        problems.append(Problem(f"{where}: the hierarchy table has no rows"))
+        problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
     if missing:
         problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
     if repeated:
@@ -247,7 +247,10 @@ def _check_limits(built: Sequence[BuiltTable]) -> None:
         for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
             if level is not None and level > item.height:
                 problems.append(
-                    Problem(f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}")
+                    Problem(
+                        f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}; "
+                        "lower it"
+                    )
                 )
     if problems:
         raise SpecError(problems)

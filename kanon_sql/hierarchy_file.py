@@ -102,14 +102,18 @@ def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyl
         raise HierarchyError(f"{path}: there is a file already, which is not replaced; remove it, or name "
                              "another directory") from None  # fmt: skip
     except OSError as error:
-        raise HierarchyError(f"{path}: cannot be written ({error.strerror or type(error).__name__})") from None
+        raise HierarchyError(
+            f"{path}: cannot be written: {error.strerror or type(error).__name__}; name another directory"
+        ) from None
 
 
 def _text(path: Path, name: str) -> str:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise HierarchyError([Problem(f"cannot read the hierarchy file ({error.strerror})", name)]) from None
+        raise HierarchyError(
+            [Problem(f"cannot read the hierarchy file ({error.strerror}); paths are relative to the spec", name)]
+        ) from None
     encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
         return content.decode(encoding)
@@ -130,7 +134,15 @@ def _parsed(text: str, delimiter: str, name: str) -> tuple[list[tuple[str, ...]]
                 rows.append(tuple(cells))
                 lines.append(reader.line_num)
     except csv.Error as error:
-        raise HierarchyError([Problem(f"not a valid CSV row ({error})", name, reader.line_num)]) from None
+        raise HierarchyError(
+            [
+                Problem(
+                    f"not a valid CSV row ({error}); expected cells between ;, and quotes doubled inside quotes",
+                    name,
+                    reader.line_num,
+                )
+            ]
+        ) from None
     return rows, lines
 
 

@@ -67,7 +67,12 @@ def _raw(
     problems = []
     for column in spec.quasi_identifiers:
         if column not in own:
-            problems.append(Problem(f"{shown}: there is no column {column!r}, so nobody of it can be matched"))
+            problems.append(
+                Problem(
+                    f"{shown}: there is no column {column!r}, so nobody of it can be matched; "
+                    "expected all quasi-identifiers, under the source's names"
+                )
+            )
         elif column in columns and own[column].kind != columns[column].kind:
             problems.append(
                 Problem(

@@ -176,7 +176,9 @@ def _parsed(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, QuasiIdenti
     parsed = {}
     for name, written in hierarchies.items():
         if name not in spec.sensitive:
-            raise SpecError(f"hierarchies: {name!r} is not listed under sensitive")
+            raise SpecError(
+                f"hierarchies: {name!r} is not listed under sensitive; expected one of {', '.join(spec.sensitive)}"
+            )
         try:
             parsed[name] = QuasiIdentifier.model_validate(written)
         except ValidationError as error:
@@ -360,5 +362,8 @@ class _Run:
             return tuple(dict.fromkeys(self.given.on))
         shared = tuple(name for name in self.release.columns if name in external.columns)
         if not shared:
-            raise SpecError(f"{external.shown} has no column in common with {self.release.shown} to link on")
+            raise SpecError(
+                f"{external.shown} has no column in common with {self.release.shown} to link on; give another one, or "
+                "rename its columns in a view"
+            )
         return shared

@@ -411,11 +411,12 @@ def _export(workspace: Workspace, found: _Surveyed, path: Path, style: FileStyle
         )
     rows = [_labels(row, found.survey.table.top) for row in _rows(workspace, found, most=None)]
     if not rows:
-        raise HierarchyError(f"{found.site.where}: there is no value but NULL, and nothing to export")
+        raise HierarchyError(f"{found.site.where}: there is no value but NULL to export; leave it out with --attribute")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SpecError(f"--export {path.parent}: {error.strerror or type(error).__name__}") from None
+        reason = error.strerror or type(error).__name__
+        raise SpecError(f"--export {path.parent}: {reason}; name another directory") from None
     write_hierarchy(path, sorted(rows, key=_in_order), style)
 
 

@@ -64,7 +64,8 @@ def values_in_words(text: str) -> tuple[str, GivenValues]:
     try:
         lines = Path(given).read_text("utf-8-sig").splitlines()
     except OSError as error:
-        raise SpecError(f"--values {name}: cannot read {given}: {error.strerror or type(error).__name__}") from None
+        reason = error.strerror or type(error).__name__
+        raise SpecError(f"--values {name}: cannot read {given}: {reason}; expected a value per line") from None
     except UnicodeDecodeError:
         raise SpecError(f"--values {name}: {given} is not UTF-8; save it as UTF-8") from None
     values = [line for line in lines if line]

@@ -69,7 +69,10 @@ def write_spec(
     parts = parse_table_name(table)
     shown = format_table_name(parts)
     if engine.exists(parts) is None:
-        raise SpecError(f"there is no table or view {shown!r} in {engine.label}")
+        raise SpecError(
+            f"there is no table or view {shown!r} in {engine.label}; expected its name as the database has it, such as "
+            "visits or clinic.visits"
+        )
     relation = engine.relation(table=parts, query=None, file=None)
     with open_workspace(engine, relation, report) as workspace:
         columns, unusable = _usable(engine.columns(relation))

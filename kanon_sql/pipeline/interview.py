@@ -144,7 +144,8 @@ def skeletons(workspace: Workspace, found: Sequence[Suggestion], directory: Path
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SpecError(f"--skeletons {directory}: {error.strerror or type(error).__name__}") from None
+        reason = error.strerror or type(error).__name__
+        raise SpecError(f"--skeletons {directory}: {reason}; name another directory") from None
     files = file_names(item.profile.name for item in found if item.is_list)
     changed = []
     for item in found:

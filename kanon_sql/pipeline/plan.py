@@ -50,7 +50,8 @@ def plan(
     """
     if explain and spec.search.of_intervals:
         raise UnsupportedError(
-            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions"
+            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
+            "--explain out"
         )
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:

@@ -247,7 +247,7 @@ def searched(
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
-            "tables: use the variant basic, or allow scratch tables (temp or schema)"
+            "tables; use the variant basic, or allow scratch tables (temp or schema)"
         )
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models)
@@ -279,7 +279,7 @@ def searched(
         if explain and question.lattice.size > MAX_NODES:
             raise SearchTooLarge(
                 f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
-                "levels (min / max per quasi-identifier), or do without --explain."
+                "levels (minimum_level, maximum_level), or do without --explain."
             )
         options = spec.search.options
         if all_minimal and spec.search.algorithm == "optimal":

@@ -93,7 +93,7 @@ def plan(
 
         refuse_report_path(report_file, "--report")
         if estimate and report_file is not None:
-            raise SpecError("--estimate and --report exclude each other: an estimate has nothing to report")
+            raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         if estimate:
@@ -167,7 +167,7 @@ def anonymize(
 
         refuse_report_path(report_file, "--report")
         if manifest is not None and no_manifest_file:
-            raise SpecError("--manifest and --no-manifest-file exclude each other")
+            raise SpecError("--manifest and --no-manifest-file exclude each other; leave one out")
         if database == MEMORY:
             raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
         spec = load_spec(spec_file)
@@ -278,4 +278,7 @@ def _write_manifest(path: Path, manifest: Any) -> None:
         path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"the release is published, but its manifest cannot be written to {path}: {reason}") from None
+        raise SpecError(
+            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
+            "too, and kanon-sql report reads it there by the run's id"
+        ) from None

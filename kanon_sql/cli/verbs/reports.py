@@ -100,7 +100,7 @@ def report(
         if picture_format is not None and pictures is None:
             raise SpecError("--picture-format is for --pictures; say where to write them with --pictures DIRECTORY")
         if picture_format not in (None, "svg", "png"):
-            raise SpecError("--picture-format: expected svg or png")
+            raise SpecError(f"--picture-format: expected svg or png, got {picture_format!r}")
         refuse_report_path(output, "--output")
         from kanon_sql.report.run import read_run
 
@@ -194,7 +194,7 @@ def _named(paths: list[Path]) -> dict[str, Spec]:
     names = [path.name for path in paths]
     shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
     if len(set(shown)) < len(shown):
-        raise SpecError("compare: a spec is given twice")
+        raise SpecError("compare: a spec is given twice; give different files")
     return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}
 
 
@@ -205,7 +205,9 @@ def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
         try:
             return json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
-            raise SpecError(f"{name}: not a readable file of JSON") from None
+            raise SpecError(
+                f"{name}: not a readable file of JSON; expected what --format json prints, or a manifest"
+            ) from None
     if name.endswith(".json") or database == MEMORY:
         raise SpecError(f"{name}: no such file; for the id of a run, also name the database with -d")
     from kanon_sql.engines.base import Deadline

@@ -165,7 +165,7 @@ def schema(
     """
     with session(quiet=True, verbose=False):
         if result + of_audit + of_risk > 1:
-            raise SpecError("--result, --audit and --risk exclude each other")
+            raise SpecError("--result, --audit and --risk exclude each other; give one of them")
         if result or of_audit or of_risk:
             from kanon_sql.report.json import audit_schema, result_schema, risk_schema
 
