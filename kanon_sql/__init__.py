@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.compare import compare
     from kanon_sql.pipeline.estimate import estimate
-    from kanon_sql.pipeline.hierarchy import HierarchyResult, hierarchy
+    from kanon_sql.pipeline.hierarchy import hierarchy
+    from kanon_sql.pipeline.hierarchy_result import HierarchyResult
     from kanon_sql.pipeline.invariance import Republication
     from kanon_sql.pipeline.ledger import ledger
     from kanon_sql.pipeline.plan import plan
@@ -54,7 +55,7 @@ __all__ = [
 _HOME = {
     "AuditResult": "kanon_sql.pipeline.audit",
     "Budget": "kanon_sql.pipeline.budget",
-    "HierarchyResult": "kanon_sql.pipeline.hierarchy",
+    "HierarchyResult": "kanon_sql.pipeline.hierarchy_result",
     "KanonError": "kanon_sql.errors",
     "Republication": "kanon_sql.pipeline.invariance",
     "RequirementNotMet": "kanon_sql.errors",

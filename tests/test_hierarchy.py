@@ -21,7 +21,7 @@ import kanon_sql
 from kanon_sql.cli import app
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
 from kanon_sql.hierarchy_file import read_hierarchy, write_hierarchy
-from kanon_sql.pipeline.hierarchy import AttributeHierarchy
+from kanon_sql.pipeline.hierarchy_result import AttributeHierarchy
 from kanon_sql.pipeline.hierarchy_values import values_in_words
 
 SECRET = "Qwyjibo"

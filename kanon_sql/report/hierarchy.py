@@ -11,7 +11,7 @@ from rich.text import Text
 from kanon_sql.report.text import columns, cost_line, number, plain_notes, plural, section, shown, verdict
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.hierarchy import AttributeHierarchy, HierarchyResult
+    from kanon_sql.pipeline.hierarchy_result import AttributeHierarchy, HierarchyResult
 
 __all__ = ["hierarchy_text"]
 

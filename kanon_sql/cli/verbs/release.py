@@ -248,7 +248,7 @@ def render(
 
 def _print_estimate(run: Session, engine: Engine, spec: Spec, output: OutputFormat, timeout: float | None) -> None:
     from kanon_sql.pipeline.estimate import estimate
-    from kanon_sql.report.text import estimate_text
+    from kanon_sql.report.upkeep import estimate_text
 
     found = estimate(engine, spec, timeout=timeout)
     run.close()
