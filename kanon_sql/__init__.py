@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kanon_sql.pipeline.check import check
     from kanon_sql.pipeline.compare import compare
     from kanon_sql.pipeline.estimate import estimate
+    from kanon_sql.pipeline.hierarchy import hierarchy
+    from kanon_sql.pipeline.hierarchy_result import HierarchyResult
     from kanon_sql.pipeline.invariance import Republication
     from kanon_sql.pipeline.ledger import ledger
     from kanon_sql.pipeline.plan import plan
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditResult",
     "Budget",
+    "HierarchyResult",
     "KanonError",
     "Republication",
     "RequirementNotMet",
@@ -40,6 +43,7 @@ __all__ = [
     "compare",
     "connect",
     "estimate",
+    "hierarchy",
     "html_fragment",
     "html_report",
     "ledger",
@@ -51,6 +55,7 @@ __all__ = [
 _HOME = {
     "AuditResult": "kanon_sql.pipeline.audit",
     "Budget": "kanon_sql.pipeline.budget",
+    "HierarchyResult": "kanon_sql.pipeline.hierarchy_result",
     "KanonError": "kanon_sql.errors",
     "Republication": "kanon_sql.pipeline.invariance",
     "RequirementNotMet": "kanon_sql.errors",
@@ -63,6 +68,7 @@ _HOME = {
     "compare": "kanon_sql.pipeline.compare",
     "connect": "kanon_sql.connection",
     "estimate": "kanon_sql.pipeline.estimate",
+    "hierarchy": "kanon_sql.pipeline.hierarchy",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
     "ledger": "kanon_sql.pipeline.ledger",

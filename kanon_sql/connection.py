@@ -203,7 +203,8 @@ def _relational(
         said = str(error.orig).lower()
         reason = next((words for words in _REASONS if words in said), type(error.orig).__name__)
         raise DatabaseError(
-            f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown)"
+            f"cannot connect to {label}: {reason} (the driver's own text may hold credentials and is not shown); check "
+            "that the server runs there and that the user and the password are right"
         ) from None
     except SQLAlchemyError as error:  # such as mariadb:// on a server that is MySQL
         raise DatabaseError(

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import SpecError
-from kanon_sql.hierarchies import build_sensitive_lookup, value_text
+from kanon_sql.hierarchies import build_sensitive_lookup
+from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql.templates import render

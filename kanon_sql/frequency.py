@@ -117,8 +117,8 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
         if name not in columns:
             close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
             original = next((column for column in columns if close and column.lower() == close[0]), None)
-            hint = f"; did you mean {original!r}?" if original else f"; it has {', '.join(map(repr, columns))}"
-            problems.append(Problem(f"{where}: the source has no such column{hint}"))
+            hint = f"did you mean {original!r}?" if original else f"expected one of {', '.join(map(repr, columns))}"
+            problems.append(Problem(f"{where}: the source has no such column; {hint}"))
     if problems:
         raise SpecError(problems)
     return columns

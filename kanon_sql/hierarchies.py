@@ -8,93 +8,26 @@ validated and joined by text. Only counts come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from decimal import Decimal
+from dataclasses import dataclass
 
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.hierarchy_file import TOP, read_hierarchy, with_top
+from kanon_sql.hierarchy_rules import EXACT_RANGE, rule_labels, value_text
+from kanon_sql.lookups import BuiltTable, Coverage, Lookup, Survey
 from kanon_sql.spec import (
-    DatesHierarchy,
     FileHierarchy,
     IntervalsHierarchy,
-    PrefixHierarchy,
     QuasiIdentifier,
     Spec,
-    SqlHierarchy,
     TableHierarchy,
     TreeHierarchy,
 )
-from kanon_sql.sql.expression import level_expression
-from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
-__all__ = ["EXACT_RANGE", "Lookup", "build_lookups", "build_sensitive_lookup", "rule_labels", "value_text"]
-
-EXACT_RANGE = 10**15
-"""Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
-
-_NUMERIC = ("integer", "decimal", "float")
-_YEARS = {"decade": 10, "century": 100}
-
-
-@dataclass(frozen=True, kw_only=True)
-class LookupTable:
-    """Where the lookup table of one quasi-identifier, or of a sensitive attribute with a hierarchy, is.
-
-    Attributes:
-        index: its position among the quasi-identifiers, or among the sensitive attributes.
-        name: the source column.
-        where: what to call it in messages.
-        column: its column in the raw frequency table.
-        table: the lookup table: ``value``, and ``l<level>``, ``c<level>``, ``s<level>``.
-        height: the top level; the top has a label and needs no code.
-        top: the top's label.
-        quasi_identifier: level limits and weight, from the spec.
-    """
-
-    index: int
-    name: str
-    where: str
-    column: str
-    table: Relation
-    height: int
-    top: str
-    quasi_identifier: QuasiIdentifier
-
-    @property
-    def levels(self) -> range:
-        """The levels that have a code: all but the top."""
-        return range(self.height)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lookup(LookupTable):
-    """A lookup table that was found to cover the data.
-
-    Attributes:
-        domain_rows: values of the domain (rows of the hierarchy).
-        radix: a number above every code.
-        unused: hierarchy rows that no row of the data uses; None for rules.
-        null_rows: rows of the source that have NULL here.
-        has_nulls: whether NULL may be among the values, so that joins must compare it too.
-    """
-
-    domain_rows: int
-    radix: int
-    unused: int | None
-    null_rows: int
-    has_nulls: bool
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Built(LookupTable):
-    """A lookup table that was just built: the hierarchy's own rows, and where its labels must nest."""
-
-    hierarchy_rows: int | None
-    nested_in: Relation
+__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "survey"]
 
 
 def build_lookups(
@@ -121,7 +54,7 @@ def build_lookups(
         SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
     """
     sites = [
-        _Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
+        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
         for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
     ]
     return _build(workspace, spec, sites, raw, spec.nulls, partial=partial)
@@ -144,14 +77,23 @@ def build_sensitive_lookup(
         HierarchyError, SpecError: as :func:`build_lookups`.
     """
     where = f"privacy: the hierarchy of {column.name}"
-    site = _Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
+    site = Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
     (lookup,) = _build(workspace, spec, [site], raw, "value", partial=False)
     return lookup
 
 
 @dataclass(frozen=True)
-class _Site:
-    """A column of the raw frequency table that gets a lookup table."""
+class Site:
+    """A column of a raw frequency table that gets a lookup table.
+
+    Attributes:
+        index: its number among the sites.
+        where: what to call it in messages.
+        column: the source's column.
+        raw_column: its column in the raw frequency table.
+        suffix: of its scratch tables' names.
+        hierarchy: its hierarchy.
+    """
 
     index: int
     where: str
@@ -162,8 +104,31 @@ class _Site:
 
 
 def _build(
-    workspace: Workspace, spec: Spec, sites: Sequence[_Site], raw: Relation, nulls: str, *, partial: bool
+    workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation, nulls: str, *, partial: bool
 ) -> list[Lookup]:
+    found = survey(workspace, spec, sites, raw)
+    for problems in (
+        [problem for item in found for problem in item.nesting_problems()],
+        [problem for item in found for problem in item.coverage_problems(nulls, partial=partial)],
+    ):
+        if problems:
+            raise HierarchyError(problems)
+    return [item.lookup(nulls) for item in found]
+
+
+def survey(workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation) -> list[Survey]:
+    """Build and load the lookup tables of some columns, and find out whether they nest and cover the data.
+
+    Args:
+        workspace: where to build them.
+        spec: where hierarchy files are.
+        sites: the columns.
+        raw: the raw frequency table.
+
+    Raises:
+        HierarchyError: a hierarchy file or table that is none.
+        SpecError: a hierarchy that does not fit its column's type, or level limits outside it.
+    """
     built = []
     for site in sites:
         if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
@@ -174,86 +139,11 @@ def _build(
         labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
         refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
     _check_limits(built)
-    _check_nesting(workspace, built)
-    return _check_coverage(workspace, nulls, built, raw, partial)
+    split, coverage = _nesting(workspace, built), _coverage(workspace, built, raw)
+    return [Survey(item, split[item.index], coverage[item.index]) for item in built]
 
 
-def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | None = None) -> list[Sql]:
-    """The label expressions of a rule-based hierarchy, level 0 first, the top left out.
-
-    Raises:
-        SpecError: the rule does not fit the column's kind.
-    """
-    hierarchy = quasi_identifier.hierarchy
-    where = where or f"quasi_identifiers.{column.name}"
-    labels = [value_text(column, Sql("value"))]
-    if isinstance(hierarchy, IntervalsHierarchy):
-        if column.kind not in _NUMERIC:
-            raise SpecError(
-                f"{where}: intervals need a number, but the column is {column.type}; "
-                "cast it in a source query, or use another hierarchy"
-            )
-        labels += [_interval(hierarchy, width, column.kind == "integer") for width in hierarchy.widths]
-    elif isinstance(hierarchy, PrefixHierarchy):
-        labels += [render("hierarchy/levels/prefix", keep=keep) for keep in hierarchy.keep]
-    elif isinstance(hierarchy, DatesHierarchy):
-        if column.kind not in ("date", "timestamp"):
-            raise SpecError(
-                f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
-                "cast it in a source query"
-            )
-        labels += [render("hierarchy/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units]
-    elif isinstance(hierarchy, SqlHierarchy):
-        labels += [
-            level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
-        ]
-    return labels
-
-
-def value_text(column: Column, value: Sql) -> Sql:
-    """A value of a column as text, the same on every engine."""
-    if column.kind == "moment":
-        return render("hierarchy/levels/time", written=render("hierarchy/levels/moment", value=value), zone="+00")
-    written = render("hierarchy/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
-    return render("hierarchy/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
-
-
-def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
-    bounds = [hierarchy.origin, *hierarchy.widths]
-    bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
-    digits = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in bounds))
-    scale = 10**digits
-
-    def scaled_bound(bound: Decimal | None) -> int | None:
-        return None if bound is None else int(bound * scale)
-
-    def text(bound: Decimal | None) -> str:
-        return "" if bound is None else f"{bound:.{digits}f}"
-
-    def number(scaled: Sql) -> Sql:
-        return render("hierarchy/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits))
-
-    scaled_width = int(width * scale)
-    scaled = render("hierarchy/levels/scaled", digits=digits, is_integer=is_integer)
-    low = render("hierarchy/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width)
-    high = Sql(f"({low} + {scaled_width})")
-    return render(
-        "hierarchy/levels/intervals",
-        scaled=scaled,
-        low=low,
-        high=high,
-        low_text=number(low),
-        high_text=number(high),
-        bottom=scaled_bound(hierarchy.bottom),
-        bottom_text=text(hierarchy.bottom),
-        bottom_label=f"< {text(hierarchy.bottom)}",
-        top=scaled_bound(hierarchy.top),
-        top_text=text(hierarchy.top),
-        top_label=f">= {text(hierarchy.top)}",
-    )
-
-
-def _from_rule(workspace: Workspace, site: _Site, raw: Relation) -> _Built:
+def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
     labels = rule_labels(site.column, site.hierarchy, site.where)
     if isinstance(site.hierarchy.hierarchy, IntervalsHierarchy):
         (out_of_range,) = workspace.row("hierarchy/range", raw=raw, raw_column=site.raw_column, bound=EXACT_RANGE)
@@ -272,7 +162,7 @@ def _from_rule(workspace: Workspace, site: _Site, raw: Relation) -> _Built:
         height=len(labels),
         top=TOP,
     )
-    return _Built(
+    return BuiltTable(
         index=site.index,
         name=site.column.name,
         where=site.where,
@@ -286,7 +176,7 @@ def _from_rule(workspace: Workspace, site: _Site, raw: Relation) -> _Built:
     )
 
 
-def _from_rows(workspace: Workspace, spec: Spec, site: _Site, raw: Relation) -> _Built:
+def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> BuiltTable:
     hierarchy = site.hierarchy.hierarchy
     domain = workspace.table(f"domain{site.suffix}")
     if isinstance(hierarchy, TableHierarchy):
@@ -315,7 +205,7 @@ def _from_rows(workspace: Workspace, spec: Spec, site: _Site, raw: Relation) -> 
             top=top,
         )
     )
-    return _Built(
+    return BuiltTable(
         index=site.index,
         name=site.column.name,
         where=site.where,
@@ -338,7 +228,7 @@ def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, dom
     rows, missing, repeated, tops, top = workspace.row("hierarchy/domain_summary", domain=domain, levels=len(names))
     problems = []
     if not rows:
-        problems.append(Problem(f"{where}: the hierarchy table has no rows"))
+        problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
     if missing:
         problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
     if repeated:
@@ -350,20 +240,24 @@ def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, dom
     return len(names) + 1, TOP, int(rows)
 
 
-def _check_limits(built: Sequence[_Built]) -> None:
+def _check_limits(built: Sequence[BuiltTable]) -> None:
     problems = []
     for item in built:
         maximum, minimum = item.quasi_identifier.maximum_level, item.quasi_identifier.minimum_level
         for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
             if level is not None and level > item.height:
                 problems.append(
-                    Problem(f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}")
+                    Problem(
+                        f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}; "
+                        "lower it"
+                    )
                 )
     if problems:
         raise SpecError(problems)
 
 
-def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
+def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dict[int, int]]:
+    """Per lookup table and level, the labels that have more than one parent."""
     quote = workspace.compiler.quote
     items = [
         {
@@ -376,27 +270,16 @@ def _check_nesting(workspace: Workspace, built: Sequence[_Built]) -> None:
         for item in built
         for level in range(item.height - 1)
     ]
-    if not items:
-        return
-    places = {item.index: item.where for item in built}
-    filled = workspace.compiler.filled
-    statement = workspace.compiler.union([filled("hierarchy/nesting", item) for item in items])
-    split = workspace.query(statement, len(items))
-    problems = [
-        Problem(
-            f"{places[attribute]}: {count} labels of level {level} have more than one parent at "
-            f"level {level + 1}: levels must nest"
-        )
-        for attribute, level, count in sorted(split)
-        if count
-    ]
-    if problems:
-        raise HierarchyError(problems)
+    split: dict[int, dict[int, int]] = {item.index: {} for item in built}
+    if items:
+        filled = workspace.compiler.filled
+        statement = workspace.compiler.union([filled("hierarchy/nesting", item) for item in items])
+        for attribute, level, count in workspace.query(statement, len(items)):
+            split[attribute][int(level)] = int(count)
+    return split
 
 
-def _check_coverage(
-    workspace: Workspace, nulls: str, built: Sequence[_Built], raw: Relation, partial: bool
-) -> list[Lookup]:
+def _coverage(workspace: Workspace, built: Sequence[BuiltTable], raw: Relation) -> dict[int, Coverage]:
     compiler = workspace.compiler
     branches = [
         compiler.filled(
@@ -411,45 +294,5 @@ def _check_coverage(
         )
         for item in built
     ]
-    counts = {row[0]: row[1:] for row in workspace.query(compiler.union(branches), len(built))}
-    lookups, problems = [], []
-    for item in built:
-        values, equal, null_values, null_rows, uncovered, uncovered_rows = (
-            int(count or 0) for count in counts[item.index]
-        )
-        if equal != values:
-            problems.append(
-                Problem(
-                    f"{item.where}: {values - equal} distinct values are not equal to themselves on "
-                    "this engine (NaN?), so no row can be matched with them; filter them in a source query"
-                )
-            )
-        if uncovered and not partial:
-            problems.append(
-                Problem(
-                    f"{item.where}: {uncovered} distinct values ({uncovered_rows} rows) have no "
-                    "generalization in the hierarchy; add rows for them"
-                )
-            )
-        if null_rows and nulls == "error":
-            problems.append(
-                Problem(
-                    f"{item.where}: {null_rows} rows are NULL, and the spec says nulls: error; "
-                    "use nulls: value (NULL is a value of its own) or nulls: suppress"
-                )
-            )
-        used = values - null_values
-        domain = used if item.hierarchy_rows is None else item.hierarchy_rows
-        lookups.append(
-            Lookup(
-                **{field.name: getattr(item, field.name) for field in fields(LookupTable)},
-                domain_rows=max(1, domain + (null_values if nulls == "value" else 0)),
-                radix=1 + (values if item.hierarchy_rows is None else item.hierarchy_rows),
-                unused=None if item.hierarchy_rows is None else item.hierarchy_rows - used,
-                null_rows=null_rows,
-                has_nulls=null_values > 0,
-            )
-        )
-    if problems:
-        raise HierarchyError(problems)
-    return lookups
+    rows = workspace.query(compiler.union(branches), len(built))
+    return {row[0]: Coverage(*(int(count or 0) for count in row[1:])) for row in rows}

@@ -1,18 +1,26 @@
-"""Read a hierarchy file in ARX's format and say, by line, what is wrong with it.
+"""Hierarchy files: read one and say, by line, what is wrong with it; write one.
 
-One row per value: ``value;level 1;...;top``, no header, ``;`` between cells, UTF-8.
+ARX's format has one row per value: ``value;level 1;...;top``, no header, ``;`` between cells, UTF-8. A table for a
+database, or a dbt seed, has ``,`` and the header ``value,level_1,...``. Both are read, and written.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from io import StringIO
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
 from kanon_sql.errors import HierarchyError, Problem
 
-__all__ = ["read_hierarchy", "with_top"]
+__all__ = ["TOP", "FileStyle", "file_names", "header", "read_hierarchy", "with_top", "write_hierarchy"]
+
+FileStyle = Literal["arx", "csv"]
+"""ARX's format, or a comma-separated table with a header."""
 
 MAX_PROBLEMS = 20
 """How many problems of one file are listed before the rest is only counted."""
@@ -23,28 +31,18 @@ TOP = "*"
 def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     """The rows of a hierarchy file, each value first and its generalizations after it.
 
+    Cells are separated by ``;``; where the first row has none, by ``,`` or tabs, if that gives every row the same
+    number of cells, and more than one. UTF-8, or UTF-16 with a byte order mark. A first row :func:`header` is no value.
+
     Raises:
         HierarchyError: the file is missing, empty, ragged, names a value twice, or its
             levels do not nest. Lines are named, values are not.
     """
     name = str(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise HierarchyError([Problem(f"cannot read the hierarchy file ({error.strerror})", name)]) from None
-    except UnicodeDecodeError:
-        raise HierarchyError([Problem("the hierarchy file is not UTF-8", name)]) from None
-    # Only \n, \r and \r\n end a line, and those inside quotes are part of the value, as they are.
-    reader = csv.reader(StringIO(text, newline=""), delimiter=";", strict=True)
-    rows: list[tuple[str, ...]] = []
-    lines: list[int] = []
-    try:
-        for cells in reader:
-            if cells:
-                rows.append(tuple(cells))
-                lines.append(reader.line_num)
-    except csv.Error as error:
-        raise HierarchyError([Problem(f"not a valid CSV row ({error})", name, reader.line_num)]) from None
+    text = _text(path, name)
+    rows, lines = _parsed(text, _delimiter(text), name)
+    if rows and len(rows[0]) > 1 and rows[0] == header(len(rows[0])):
+        rows, lines = rows[1:], lines[1:]
     if not rows:
         raise HierarchyError([Problem("the hierarchy file has no rows; expected value;level 1;...;top", name)])
     problems = [
@@ -65,6 +63,102 @@ def with_top(rows: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     if len(rows[0]) > 1 and len({row[-1] for row in rows}) == 1:
         return list(rows)
     return [(*row, TOP) for row in rows]
+
+
+def header(columns: int) -> tuple[str, ...]:
+    """The first row of a comma-separated hierarchy: ``value``, ``level_1``, ..."""
+    return ("value", *(f"level_{level}" for level in range(1, columns)))
+
+
+def file_names(names: Iterable[str]) -> dict[str, str]:
+    """A file name for each attribute, whatever characters its name has, and different ones whatever the case."""
+    found: dict[str, str] = {}
+    for name in names:
+        stem = re.sub(r"[^\w.-]+", "_", name)
+        taken = {file.casefold() for file in found.values()}
+        candidates = (f"{stem}{'' if number == 1 else f'_{number}'}.csv" for number in count(1))
+        found[name] = next(file for file in candidates if file.casefold() not in taken)
+    return found
+
+
+def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyle = "arx") -> None:
+    """Write a file that :func:`read_hierarchy` reads back.
+
+    Args:
+        path: the file; never one that is there already.
+        rows: each value first and its generalizations after it, all of one length.
+        style: of the file.
+
+    Raises:
+        HierarchyError: it is there already, or cannot be written.
+    """
+    try:
+        with path.open("x", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=";" if style == "arx" else ",")
+            if style == "csv":
+                writer.writerow(header(len(rows[0])))
+            writer.writerows(rows)
+    except FileExistsError:
+        raise HierarchyError(f"{path}: there is a file already, which is not replaced; remove it, or name "
+                             "another directory") from None  # fmt: skip
+    except OSError as error:
+        raise HierarchyError(
+            f"{path}: cannot be written: {error.strerror or type(error).__name__}; name another directory"
+        ) from None
+
+
+def _text(path: Path, name: str) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise HierarchyError(
+            [Problem(f"cannot read the hierarchy file ({error.strerror}); paths are relative to the spec", name)]
+        ) from None
+    encoding = "utf-16" if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+    try:
+        return content.decode(encoding)
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise HierarchyError([Problem("the hierarchy file is not UTF-8; save it as UTF-8", name, line)]) from None
+
+
+def _parsed(text: str, delimiter: str, name: str) -> tuple[list[tuple[str, ...]], list[int]]:
+    """The rows that are not empty, and the line in which each ends."""
+    # Only \n, \r and \r\n end a line, and those inside quotes are part of the value, as they are.
+    reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows: list[tuple[str, ...]] = []
+    lines: list[int] = []
+    try:
+        for cells in reader:
+            if cells:
+                rows.append(tuple(cells))
+                lines.append(reader.line_num)
+    except csv.Error as error:
+        raise HierarchyError(
+            [
+                Problem(
+                    f"not a valid CSV row ({error}); expected cells between ;, and quotes doubled inside quotes",
+                    name,
+                    reader.line_num,
+                )
+            ]
+        ) from None
+    return rows, lines
+
+
+def _delimiter(text: str) -> str:
+    """What separates the cells: ARX's semicolon, unless only another sign makes a table of the file."""
+    first = next(csv.reader(StringIO(text, newline=""), delimiter=";"), [])
+    if len(first) > 1:
+        return ";"
+    for delimiter in (",", "\t"):
+        try:
+            widths = {len(row) for row in csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)}
+        except csv.Error:
+            continue
+        if len(widths - {0}) == 1 and max(widths) > 1:
+            return delimiter
+    return ";"
 
 
 def _ragged(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:

@@ -187,7 +187,10 @@ def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
     try:
         return tuple(Entry.from_dict(json.loads(row[0])) for row in rows)
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise SpecError(f"ledger: {shown!r} holds a row that no version known here has written") from None
+        raise SpecError(
+            f"ledger: {shown!r} holds a row that no version known here has written; upgrade kanon_sql, or "
+            "name another ledger"
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_texts, exact_value, united
-from kanon_sql.hierarchies import Lookup, build_lookups, value_text
+from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
@@ -66,7 +67,12 @@ def _raw(
     problems = []
     for column in spec.quasi_identifiers:
         if column not in own:
-            problems.append(Problem(f"{shown}: there is no column {column!r}, so nobody of it can be matched"))
+            problems.append(
+                Problem(
+                    f"{shown}: there is no column {column!r}, so nobody of it can be matched; "
+                    "expected all quasi-identifiers, under the source's names"
+                )
+            )
         elif column in columns and own[column].kind != columns[column].kind:
             problems.append(
                 Problem(

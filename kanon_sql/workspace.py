@@ -63,7 +63,7 @@ class Workspace:
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
     _inline: dict[str, Statement] = field(default_factory=dict)
-    _recording: bool = False
+    _recorded: set[str] = field(default_factory=set)
 
     @property
     def run_id(self) -> str:
@@ -184,17 +184,37 @@ class Workspace:
             self.run(self.compiler.fill("scratch/drop", shape, {"target": self.quoted(relation)}))
         self._tables.remove(relation)
 
+    @contextmanager
+    def lasting(self, report: Reporter | None) -> Iterator[None]:
+        """One run of several in this workspace: what it makes vanishes at its end, what was there before stays.
+
+        It has a compiler of its own: what that remembers holds the thresholds of the run's own requirements.
+
+        Args:
+            report: called at the start of each of its stages.
+        """
+        before, self.report = len(self._tables), report or _silent
+        self.compiler = self.compiler.anew()
+        try:
+            yield
+        finally:
+            with self.engine.without_deadline():
+                self._drop_down_to(before)
+
     def drop_all(self) -> None:
         """Drop what is left. A table that was never created is no error."""
-        while self._tables:
+        self._drop_down_to(0)
+        for run_id in sorted(self._recorded):
+            with suppress(DatabaseError):
+                self.execute("scratch/forget_run", table=self._record_table, run_id=run_id)
+
+    def _drop_down_to(self, kept: int) -> None:
+        while len(self._tables) > kept:
             relation = self._tables[-1]
             with suppress(DatabaseError):
                 self.drop(relation)
             if self._tables and self._tables[-1] is relation:
                 self._tables.pop()
-        if self._recording:
-            with suppress(DatabaseError):
-                self.execute("scratch/forget_run", table=self._record_table, run_id=self.run_id)
 
     @property
     def _record_table(self) -> Relation:
@@ -202,9 +222,9 @@ class Workspace:
 
     def _record(self, quoted: str) -> None:
         """Note a scratch table before it is made, so that ``clean`` finds it after a kill."""
-        if not self._recording:
+        if not self._recorded:
             self.execute("scratch/create_record", table=self._record_table)
-            self._recording = True
+        self._recorded.add(self.run_id)
         parts = next(item.parts for item in self._tables if self.quoted(item) == quoted)
         self.execute(
             "scratch/record",

@@ -46,8 +46,8 @@ search: {algorithm: incognito}
 SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
-VERBS = ("demo", "init", "plan", "anonymize", "check", "audit", "risk", "render", "ledger", "clean", "doctor",
-         "schema", "dbt", "report", "compare")  # fmt: skip
+VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "render", "check", "audit", "risk", "report", "compare",
+         "dbt", "ledger", "clean", "doctor", "schema")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 
@@ -327,9 +327,8 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
     result = run("doctor", "-d", "clinic.duckdb", "--read-only", "--format", "json")
     assert result.exit_code == 0
     data = json.loads(result.stdout)
-    assert {name: verb["works"] for name, verb in data["verbs"].items()} == {
-        "check": True, "plan": True, "anonymize": False,
-    }  # fmt: skip
+    assert {name for name, verb in data["verbs"].items() if not verb["works"]} == {"anonymize"}
+    assert set(data["verbs"]) | {"demo", "render", "report", "clean", "doctor", "schema"} == set(VERBS)
     assert not data["checks"]["tables"]["ok"]
 
 

@@ -24,6 +24,7 @@ from test_cli import make_clinic, refused, run, tables
 
 import kanon_sql
 from kanon_sql.cli.interrupts import interrupts
+from kanon_sql.errors import DatabaseError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.lattice import Node
 from kanon_sql.pipeline import search as search_pipeline
@@ -230,6 +231,29 @@ def test_an_interrupt_that_nobody_waits_for_passes_through(clinic: Path, monkeyp
     engine.close()
 
 
+def test_only_what_the_cancel_caused_ends_the_search(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lost connection, or a defect, while somebody wishes to stop is not "interrupted": it is what it is."""
+    engine, spec = kanon_sql.connect(clinic / "clinic.duckdb"), kanon_sql.Spec.load(clinic / "spec.yml")
+    for error in (DatabaseError("the connection was lost"), ZeroDivisionError("a defect"), KeyboardInterrupt()):
+        flag = threading.Event()
+
+        def press_and_fail(_: Evaluator, flag: threading.Event = flag, error: BaseException = error) -> None:
+            flag.set()
+            raise error
+
+        with monkeypatch.context() as patch:
+            act_after(patch, 18, press_and_fail)
+            budget = kanon_sql.Budget(interrupted=flag.is_set)
+            if isinstance(error, KeyboardInterrupt):  # what engines make of a cancelled statement
+                result = kanon_sql.plan(engine, spec, budget=budget)
+                assert result.search is not None
+                assert result.search.stopped == "the search was interrupted"
+            else:
+                with pytest.raises(type(error)):
+                    kanon_sql.plan(engine, spec, budget=budget)
+    engine.close()
+
+
 # --- Ctrl-C -------------------------------------------------------------------------------------
 
 
@@ -309,6 +333,7 @@ SCRIPT = """
 import sys, time
 from test_cli_search import SLOW, CAPABILITIES
 from kanon_sql.engines.duckdb import DuckDBEngine
+from kanon_sql.errors import DatabaseError
 from kanon_sql.evaluate import Evaluator
 from kanon_sql.sql.statement import Statement
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
+import duckdb
 import pytest
 from test_cli import SPEC, make_clinic, refused, run
 
@@ -98,3 +100,107 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
 )
 def test_compare_refuses(clinic: Path, arguments: list[str], message: str) -> None:
     assert message in refused(run("compare", *arguments, "-d", "clinic.duckdb"), 2)
+
+
+# --- Shared frequency sets ------------------------------------------------------------------
+
+
+def scans(found: object) -> list[int]:
+    return [item.result.cost.source_scans for item in found.runs]  # type: ignore[attr-defined]
+
+
+def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    specs = {name: kanon_sql.Spec.load(clinic / f"{name}.yml") for name in ("plain", "other", "diverse")}
+    assert scans(compare(engine, {"plain": specs["plain"]}, [2, 5, 10, 50])) == [1, 0, 0, 0]
+    assert scans(compare(engine, specs, [2, 5])) == [1, 0, 0, 0, 1, 0], "diverse counts values of an attribute too"
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        "algorithm: optimal", "algorithm: optimal, metric: entropy", "algorithm: samarati, matrix: true",
+        "algorithm: k_optimize, cuts: 4", "algorithm: greedy", "algorithm: incognito, variant: super_roots",
+    ],
+)  # fmt: skip
+def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: str) -> None:
+    """What one run remembers (its k is part of its queries) must not answer for the next."""
+    text = (clinic / "plain.yml").read_text().replace("algorithm: incognito", search)
+    if "k_optimize" in search:
+        text = text.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}")
+    (clinic / "searched.yml").write_text(text)
+    engine, spec = kanon_sql.connect(clinic / "clinic.duckdb"), kanon_sql.Spec.load(clinic / "searched.yml")
+    found = compare(engine, {"searched": spec}, [10, 2, 25, 5])
+    assert scans(found) == [1, 0, 0, 0]
+    for item in found.runs:
+        alone = kanon_sql.plan(engine, with_k(spec, item.k)).to_dict()
+        assert {**item.result.to_dict(), "cost": None} == {**alone, "cost": None}
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "nulls: suppress", "unit: name", "intervals: [10, 20], top: 90", "intervals: [5, 10, 20], top: 80",
+        "intervals: [5, 10, 20], top: 90, minimum_level: 1", "query: SELECT * FROM visits",
+    ],
+)  # fmt: skip
+def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path, changed: str) -> None:
+    text = (clinic / "plain.yml").read_text()
+    key, _, value = changed.partition(":")
+    if key == "intervals":
+        text = text.replace("intervals: [5, 10, 20], top: 90", changed)
+    elif key == "query":
+        text = text.replace("source: visits", f"source: {{{changed}}}")
+    else:
+        text = text.replace("identifiers: [name]\n", "") + f"{key}: {value.strip()}\n"
+    (clinic / "changed.yml").write_text(text)
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    specs = {name: kanon_sql.Spec.load(clinic / f"{name}.yml") for name in ("plain", "changed")}
+    found = compare(engine, specs)
+    assert scans(found) == [1, 1]
+    for item in found.runs:
+        alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
+        assert {**item.result.to_dict(), "cost": None} == {**alone, "cost": None}
+    engine.close()
+
+
+@pytest.mark.parametrize("scratch", ["temp", "schema:work", "inline"])
+def test_nothing_is_left_in_any_scratch_mode(clinic: Path, scratch: str) -> None:
+    with duckdb.connect("clinic.duckdb") as connection:
+        connection.execute("CREATE SCHEMA work")
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", scratch=scratch)
+    spec = kanon_sql.Spec.load(clinic / "plain.yml")
+    found = compare(engine, {"plain": spec}, [2, 5, 10])
+    assert [item.result.to_dict()["node"] for item in found.runs] == [
+        kanon_sql.plan(engine, with_k(spec, k)).to_dict()["node"] for k in (2, 5, 10)
+    ]
+    engine.close()
+    with duckdb.connect("clinic.duckdb") as connection:
+        names = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
+        assert sorted(names) in (["visits"], ["kanon_sql_scratch", "visits"])
+        if "kanon_sql_scratch" in names:
+            assert connection.execute("SELECT COUNT(*) FROM work.kanon_sql_scratch").fetchall() == [(0,)]
+
+
+def temporary_tables(engine: Any) -> int:
+    return int(engine._connection.execute("SELECT COUNT(*) FROM duckdb_tables() WHERE temporary").fetchone()[0])
+
+
+def test_what_a_run_adds_is_dropped_before_the_next(clinic: Path) -> None:
+    """Rollups of one run would fill the disk during the others; a run that fails leaves nothing either."""
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.load(clinic / "plain.yml")
+    left: list[int] = []
+
+    def count(stage: str, _: int | None) -> None:
+        if stage.endswith("searching the lattice (incognito)"):
+            left.append(temporary_tables(engine))
+
+    compare(engine, {"plain": spec}, [2, 5, 10], report=count)
+    assert len(set(left)) == 1
+    with pytest.raises(kanon_sql.SpecError):
+        compare(engine, {"plain": spec, "wrong": spec.model_copy(update={"sensitive": ("nothing",)})})
+    assert temporary_tables(engine) == 0
+    engine.close()

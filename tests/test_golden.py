@@ -236,6 +236,13 @@ def statements(dialect: str) -> list[Statement]:
         ]  # fmt: skip
         assert examine_together(workspace, by_name, views, models, "person", 1).changed == ()
         workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
+        number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
+        workspace.fetch("profile/spread", 1, source=Relation(VISITS), number=number)
+        workspace.fetch("profile/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+        given = workspace.table("given")
+        workspace.load(given, ["l0"], [("2000-12-31",)])
+        dates = {"value": Sql("CAST(given.l0 AS DATE)"), "raw_column": "q0"}
+        workspace.execute("hierarchy/given", target=workspace.table("given_raw"), given=given, **dates)
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True, details=True)
@@ -269,6 +276,7 @@ def statements(dialect: str) -> list[Statement]:
     again = kanon_sql.Republication("clinic.before", "person", 2)
     kanon_sql.check(engine, spec_of(), "clinic.other", republication=again)
     write_spec(engine, "clinic.visits")
+    kanon_sql.hierarchy(engine, spec_of(), reveal=3)
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())
     doctor(engine)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,12 @@ from hypothesis import strategies as st
 
 from kanon_sql.connection import connect
 from kanon_sql.engines.base import Column, Deadline, Engine, Kind
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.hierarchy_file import read_hierarchy
 from kanon_sql.pipeline.anonymize import anonymize
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.init import write_spec
+from kanon_sql.pipeline.plan import plan
 from kanon_sql.pipeline.suggest import ColumnProfile, suggest
 from kanon_sql.spec import (
     DatesHierarchy,
@@ -193,7 +197,7 @@ def test_roles(given: ColumnProfile, role: str) -> None:
         (profile("zip", longest=4), "{prefix: [3, 2, 1]}"),
         (profile("zip", longest=1), "{}"),
         (profile("birth_date", shortest=10, longest=10, distinct=900), "{prefix: [7, 4]}"),
-        (profile("dob", "timestamp", type="TIMESTAMP"), "{dates: [month, quarter, year, decade]}"),
+        (profile("dob", "timestamp", type="TIMESTAMP"), "{dates: [day, month, quarter, year, decade]}"),
         (profile("sex"), "{}"),
     ],
     ids=str,
@@ -340,7 +344,7 @@ def test_no_value_of_the_table_is_in_the_text(connection: duckdb.DuckDBPyConnect
 
 def test_two_passes_and_two_rows(clinic: Engine) -> None:
     with clinic.run(Deadline(None)) as meter:
-        write_spec(clinic, "visits")
+        write_spec(clinic, "visits", largest_combination=0)
     assert meter.source_scans == 2
     counted = [statement for statement in meter.log if statement.scans]
     assert [statement.name for statement in counted] == ["profile/columns", "profile/persons"]
@@ -351,14 +355,14 @@ def test_one_pass_without_persons(connection: duckdb.DuckDBPyConnection) -> None
     connection.execute(ADULT)
     engine = connect(connection)
     with engine.run(Deadline(None)) as meter:
-        write_spec(engine, "t")
+        write_spec(engine, "t", largest_combination=0)
     assert meter.source_scans == 1
 
 
 def test_it_says_what_it_does(clinic: Engine) -> None:
     said: list[str] = []
     write_spec(clinic, "visits", report=lambda stage, nodes: said.append(stage))
-    assert len(said) == 2
+    assert len(said) == 3
 
 
 # --- HIPAA Safe Harbor ----------------------------------------------------------------------
@@ -413,3 +417,133 @@ def test_the_rules_that_leave_something(clinic: Engine) -> None:
     assert "over 89" in text
     assert "only the year" in text
     assert re.search(r"# .*distinction 0\.\d+", text)
+
+
+# --- Columns together -----------------------------------------------------------------------
+
+
+def shares(rows: list[tuple[Any, ...]], pairs: list[tuple[int, ...]]) -> dict[tuple[int, ...], float]:
+    """Per combination of columns, the share of rows that no other row is like."""
+    found = {}
+    for pair in pairs:
+        counts = Counter(tuple(row[column] for column in pair) for row in rows)
+        found[pair] = sum(count for count in counts.values() if count == 1) / len(rows)
+    return found
+
+
+def test_what_columns_tell_apart_together(connection: duckdb.DuckDBPyConnection) -> None:
+    text, _ = written(
+        connection,
+        "CREATE TABLE t AS SELECT 20 + i * i % 41 AS age, 'r' || (i * i * i % 17) AS race, 's' || (i % 5 // 4) AS sex, "
+        "(i * i) % 300 / 7.0 AS amount FROM range(300) AS n(i)",
+    )
+    rows = connection.execute("SELECT * FROM t").fetchall()
+    expected = shares(rows, [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (0, 1, 2)])
+    assert f"# All together set about {expected[0, 1, 2]:.0%} of the rows apart" in text
+    best = max([(0, 1), (0, 2), (1, 2)], key=lambda pair: expected[pair])
+    assert best == (0, 1)
+    assert f"# Of two, age and race do so most: about {expected[0, 1]:.0%}." in text
+    partner = max((0, 1, 2), key=lambda column: expected[column, 3])
+    assert re.search(
+        rf"# - amount  # .*; with {('age', 'race', 'sex')[partner]} it sets "
+        rf"about {expected[partner, 3]:.0%} of the rows apart",
+        text,
+    )
+
+
+def test_combinations_that_set_every_row_apart_and_none(connection: duckdb.DuckDBPyConnection) -> None:
+    text, _ = written(
+        connection, "CREATE TABLE t AS SELECT i % 10 AS age, 'r' || (i // 10) AS race FROM range(90) n(i)"
+    )
+    assert "# All together set every one of the rows apart" in text
+    assert "# No two rows are alike in age and race." in text
+    text, _ = written(connection, "CREATE OR REPLACE TABLE t AS SELECT i % 3 AS age, 'x' AS sex FROM range(90) n(i)")
+    assert "apart from every other" not in text, "one column has one value, and tells nothing"
+    text, _ = written(
+        connection, "CREATE OR REPLACE TABLE t AS SELECT i % 3 AS age, 'r' || (i % 3) AS race FROM range(90) n(i)"
+    )
+    assert "# All together set none of the rows apart" in text
+
+
+def test_persons_are_counted_where_a_table_has_several_rows_of_each(connection: duckdb.DuckDBPyConnection) -> None:
+    text, spec = written(
+        connection,
+        "CREATE TABLE t AS SELECT i // 3 AS patient_id, i // 3 % 40 AS age, 'r' || (i // 120) AS race "
+        "FROM range(360) n(i)",
+    )
+    assert spec.unit == "patient_id"
+    assert "# All together set every one of the persons apart" in text
+
+
+# --- Widths by spread -----------------------------------------------------------------------
+
+
+def finest(values: str, connection: duckdb.DuckDBPyConnection) -> tuple[Decimal, ...]:
+    _, spec = written(connection, f"CREATE OR REPLACE TABLE t AS SELECT {values} AS height FROM range(1000) AS n(i)")
+    hierarchy = spec.quasi_identifiers["height"].hierarchy
+    assert isinstance(hierarchy, IntervalsHierarchy)
+    return hierarchy.widths
+
+
+@pytest.mark.parametrize(
+    ("values", "low", "high"),
+    [
+        ("CAST(i AS DOUBLE)", 49, 949),
+        ("i / 100.0", 0.49, 9.49),
+        ("CASE WHEN i = 7 THEN 1e12 ELSE 150.5 + i % 50 END", 152.5, 197.5),
+        ("CASE WHEN i < 40 THEN -1e9 + i ELSE 3 + i / 250.0 END", 3.2, 6.8),
+    ],
+)
+def test_widths_fit_where_most_values_lie(
+    values: str, low: float, high: float, connection: duckdb.DuckDBPyConnection
+) -> None:
+    """Nine of ten rows lie in about fifteen of the finest intervals, whatever single rows hold."""
+    widths = finest(values, connection)
+    assert 7 <= (high - low) / float(widths[0]) <= 35
+    assert all(coarse % fine == 0 for fine, coarse in pairwise(widths))
+    assert all(int(width.normalize().as_tuple().digits[0]) in (1, 2, 5) for width in widths)
+
+
+def test_a_number_that_hardly_varies_keeps_the_widths_of_its_range(connection: duckdb.DuckDBPyConnection) -> None:
+    assert finest("CASE WHEN i = 0 THEN 900.5 ELSE 1.5 END", connection) == (50, 100, 200)
+
+
+def test_times_are_generalized_from_their_day(connection: duckdb.DuckDBPyConnection) -> None:
+    _, spec = written(
+        connection,
+        "CREATE TABLE t AS SELECT TIMESTAMP '2020-01-01 10:00:00' + INTERVAL (i) HOUR AS born FROM range(900) n(i)",
+    )
+    assert spec.quasi_identifiers["born"].hierarchy == DatesHierarchy(("day", "month", "quarter", "year", "decade"))
+
+
+# --- Skeletons ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("table", ["visits", "adult"])
+def test_the_spec_with_skeletons_runs(
+    table: str, clinic: Engine, connection: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    engine = clinic
+    if table == "adult":
+        connection.execute(ADULT.replace("TABLE t", "TABLE adult"))
+        engine = connect(connection)
+    text = write_spec(engine, table, skeleton_directory=tmp_path / "to fill")
+    spec = Spec.parse(text)
+    files = {path.name for path in (tmp_path / "to fill").iterdir()}
+    lists = {"visits": {"marital_status", "education"}, "adult": {"marital-status", "education", "workclass"}}
+    assert files == {f"{name}.csv" for name in lists[table]}
+    assert all(spec.quasi_identifiers[name].file for name in lists[table])
+    rows = read_hierarchy(tmp_path / "to fill" / "education.csv")
+    assert len(rows) == 8
+    assert all(row == (row[0], row[0], "*") for row in rows)
+    assert plan(engine, spec).passed
+    with pytest.raises(HierarchyError, match="there is a file already"):
+        write_spec(engine, table, skeleton_directory=tmp_path / "to fill")
+
+
+def test_no_value_is_in_the_text_with_skeletons(connection: duckdb.DuckDBPyConnection, tmp_path: Path) -> None:
+    sql = "CREATE TABLE t AS SELECT CASE WHEN i = 7 THEN 'Zanzibar' ELSE 'c' || (i % 5) END AS city FROM range(99) n(i)"
+    connection.execute(sql)
+    text = write_spec(connect(connection), "t", skeleton_directory=tmp_path)
+    assert "Zanzibar" not in text
+    assert "Zanzibar;Zanzibar;*" in (tmp_path / "city.csv").read_text()

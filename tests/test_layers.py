@@ -26,7 +26,7 @@ LAYERS = [
     ["privacy", "quality"],
     ["workspace"],
     ["blanks", "forms"],
-    ["hierarchy_file", "hierarchies"],
+    ["hierarchy_file", "hierarchy_rules", "lookups", "hierarchies"],
     ["facts"],
     ["frequency", "population", "beliefs"],
     ["classes", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],

@@ -291,7 +291,7 @@ def test_png_without_its_package(reported: Path, tmp_path: Path, monkeypatch: py
         (["0badc0de"], "also name the database"),
         (["broken.json"], "not a readable file of JSON"),
         (["list.json"], "expected the JSON of a result"),
-        (["damaged.json"], "see node.age"),
+        (["damaged.json"], "damaged at node.age"),
         (["good.json", "--picture-format", "png"], "is for --pictures"),
         (["good.json", "--pictures", "x", "--picture-format", "gif"], "expected svg or png"),
         (["good.json", "-o", "nowhere/x.html"], "existing directory"),

@@ -313,6 +313,10 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
         kanon_sql.check(engine, spec, "t")
         kanon_sql.risk(engine, spec, population="census")
+        kanon_sql.hierarchy(engine, spec, reveal=1)
+        kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
+        connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
+        write_spec(engine, "sizes", skeleton_directory=tmp_path / "skeletons")
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"check/blank_ends", "check/forms", "check/form_counts"}

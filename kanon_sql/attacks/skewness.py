@@ -40,7 +40,10 @@ def skewness(scene: Scene, attribute: str, source: Target) -> Cases:
     ]
     prior = scene.release if any(item.reference == "release" for item in asked) else source
     if attribute not in prior.columns:
-        raise SpecError(f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from")
+        raise SpecError(
+            f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from; expected the "
+            "spec's source with all its columns"
+        )
     scene.look_at(prior, [attribute])
     held = held_values(
         scene,

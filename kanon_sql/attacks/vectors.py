@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from kanon_sql.attacks.base import Scene, Target
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import exact_value
-from kanon_sql.hierarchies import Lookup, build_lookups, value_text
+from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier

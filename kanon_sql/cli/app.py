@@ -13,7 +13,6 @@ __all__ = ["app", "examples"]
 app = typer.Typer(
     name="kanon-sql",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

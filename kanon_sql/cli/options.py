@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from kanon_sql.cli.complete import one_of, paths
+
 __all__ = [
     "AllMinimal",
     "CheckFormat",
@@ -80,7 +82,12 @@ def _database(value: str) -> str:
     return value
 
 
-SpecFile = Annotated[Path, typer.Argument(metavar="SPEC", help="The spec, a YAML file.", show_default=False)]
+SpecFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="SPEC", help="The spec, a YAML file.", show_default=False, autocompletion=paths(".yml", ".yaml")
+    ),
+]
 Database = Annotated[
     str,
     typer.Option(
@@ -89,6 +96,7 @@ Database = Annotated[
         envvar="KANON_SQL_DATABASE",
         metavar="DATABASE",
         callback=_database,
+        autocompletion=paths(".duckdb", ".db"),
         help="A DuckDB file, :memory:, or a URL such as postgresql://user@host/db.",
     ),
 ]
@@ -124,6 +132,7 @@ ScratchMode = Annotated[
         "--scratch",
         metavar="MODE",
         show_default=False,
+        autocompletion=one_of("temp", "inline", "schema:"),
         help="Where scratch tables live: temp, schema:NAME, or inline (nowhere). "
         "By default temporary tables where they are allowed, else inline.",
     ),

@@ -50,7 +50,10 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
         path.write_text(page if page.endswith("\n") else page + "\n", encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"the run is done, but its report cannot be written to {path}: {reason}") from None
+        raise SpecError(
+            f"the run is done, but its report cannot be written to {path}: {reason}; kanon-sql report writes it from "
+            "the result's JSON or the manifest"
+        ) from None
     run.message(f"report: {path}")
 
 

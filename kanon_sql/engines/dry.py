@@ -103,7 +103,9 @@ class DryEngine:
         if query is not None:
             return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
         if not self.capabilities.files:
-            raise UnsupportedError(f"{self.dialect.name} cannot read the source file: load it into a table")
+            raise UnsupportedError(
+                f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB"
+            )
         assert file is not None
         return literal(file)
 

@@ -173,7 +173,10 @@ class DuckDBEngine(SessionEngine):
         name = path.lower()
         reader = next((reader for ending, reader in _READERS.items() if name.endswith(ending)), None)
         if reader is None:
-            raise SpecError(f"source file {path}: expected one of {', '.join(sorted(_READERS))}")
+            raise SpecError(
+                f"source file {path}: expected a name that ends in one of {', '.join(sorted(_READERS))}; "
+                "for others write a source query"
+            )
         return f"{reader}({literal(path)})"
 
     @contextmanager

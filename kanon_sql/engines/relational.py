@@ -69,7 +69,9 @@ class RelationalEngine(SessionEngine):
         if scratch is None:
             self.scratch = backend.scratch(self)
         elif scratch.mode == "temp" and not self.capabilities.temp_tables:
-            raise UnsupportedError(f"scratch: temp is not possible: {backend.without_temp_tables}")
+            raise UnsupportedError(
+                f"scratch: temp is not possible: {backend.without_temp_tables}; use schema:NAME or inline"
+            )
         if read_only and self.scratch.mode == "inline":
             with self._guard("connect"):
                 backend.forbid_writes(self)
@@ -144,9 +146,9 @@ class RelationalEngine(SessionEngine):
                 )
             return DatabaseError(f"{name}: {self.backend.message(error.orig)}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):
-            return DatabaseError(f"{name}: the connection to {self.label} was lost")
+            return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):
-            return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy")
+            return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy; is the connection still open?")
         return None
 
     @contextmanager

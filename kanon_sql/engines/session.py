@@ -85,7 +85,7 @@ class SessionEngine(ABC):
 
     def _file(self, path: str) -> str:
         """The FROM form of a file."""
-        raise UnsupportedError(f"{self.dialect.name} cannot read the source file: load it into a table")
+        raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
     # --- What is the same for all ---
 
@@ -127,7 +127,7 @@ class SessionEngine(ABC):
         if query is not None:
             return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
         if file is None:
-            raise SpecError("a source is a table, a query or a file")
+            raise SpecError("source: expected a table, a query or a file, got none of them")
         return self._file(file)
 
     @contextmanager

@@ -114,7 +114,8 @@ def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None 
         raise
     except Exception as error:
         raise DatabaseError(
-            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not shown)"
+            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not shown); "
+            "check that the cluster runs there"
         ) from None
     return SparkEngine(session, label=label, owned=True, read_only=read_only, scratch=scratch)
 
@@ -192,7 +193,7 @@ class SparkEngine(SessionEngine):
             return
         ours = [view for view in self._checkpoints if statement.name == "scratch/drop" and view in statement.sql]
         if self.read_only and not ours:
-            raise DatabaseError(f"{statement.name}: the connection is read-only")
+            raise DatabaseError(f"{statement.name}: the connection is read-only; open it without read_only to write")
         super().execute(statement)
         for view in ours:
             frame = self._checkpoints.pop(view)

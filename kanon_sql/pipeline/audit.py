@@ -342,5 +342,8 @@ class _Run:
             return tuple(dict.fromkeys(self.given.on))
         shared = tuple(name for name in self.release.columns if name in external.columns)
         if not shared:
-            raise SpecError(f"{external.shown} has no column in common with {self.release.shown} to link on")
+            raise SpecError(
+                f"{external.shown} has no column in common with {self.release.shown} to link on; give another one, or "
+                "rename its columns in a view"
+            )
         return shared

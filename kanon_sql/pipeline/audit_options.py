@@ -25,7 +25,9 @@ def parsed_hierarchies(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, 
     parsed = {}
     for name, written in hierarchies.items():
         if name not in spec.sensitive:
-            raise SpecError(f"hierarchies: {name!r} is not listed under sensitive")
+            raise SpecError(
+                f"hierarchies: {name!r} is not listed under sensitive; expected one of {', '.join(spec.sensitive)}"
+            )
         try:
             parsed[name] = QuasiIdentifier.model_validate(written)
         except ValidationError as error:

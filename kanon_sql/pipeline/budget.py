@@ -27,7 +27,7 @@ class Budget:
             None for no limit.
         statements: that the search may run; exactly so many and no more. None for no limit.
         interrupted: whether somebody wants the search to end. Looked at before every statement, and
-            when one fails: a cancelled statement then ends the search and not the run.
+            when one was cancelled, which then ends the search and not the run. Other errors stay errors.
         patience: entered around the search; what turns Ctrl-C into such a wish does so inside it.
     """
 
@@ -54,8 +54,8 @@ class Budget:
         try:
             with self.patience(), engine.within(deadline):
                 yield
-        except (Exception, KeyboardInterrupt) as error:  # drivers turn an interrupt into errors of their own
-            if self._interrupted() and not isinstance(error, Stopped):
+        except KeyboardInterrupt as error:  # what engines make of the error of a cancelled statement, and of no other
+            if self._interrupted():
                 raise Stopped(_INTERRUPTED) from error
             raise
         finally:

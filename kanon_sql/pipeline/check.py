@@ -210,7 +210,10 @@ def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str,
     originals = {column.name: column for column in workspace.engine.columns(source_of(workspace.engine, spec))}
     for name in needed:
         if name not in originals:
-            raise SpecError(f"the source has no column {name!r} to take the original distribution from")
+            raise SpecError(
+                f"sensitive: the source has no column {name!r} to take the original distribution from; name the source "
+                "that the table was made from"
+            )
     found = {name: originals[name] for name in needed}
     refuse_mixed_forms(workspace, source_relation(), found)
     return found

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines.base import Engine
+from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.plan import plan
+from kanon_sql.pipeline.prepared import KeptSets
 from kanon_sql.pipeline.result import Result
 from kanon_sql.privacy import KAnonymityModel, models_of
 from kanon_sql.spec import KAnonymity, Spec
@@ -76,6 +77,9 @@ def compare(
 ) -> Comparison:
     """Plan every spec, or every spec with every k.
 
+    Runs that follow one another and differ in nothing but k, the suppression limit and the search read one set of
+    frequency sets: the first of them reads the source, the others do not.
+
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
         specs: a name for each.
@@ -94,20 +98,26 @@ def compare(
         raise SpecError("compare: expected different whole numbers of at least 1 for k, such as --k 2,5,10")
     wanted: Sequence[int | None] = ks or [None]
     asked = [(name, with_k(spec, k, name)) for name, spec in specs.items() for k in wanted]
-    runs = []
-    for number, (name, spec) in enumerate(asked, 1):
-        k = _k_of(spec)
-        where = f"{number} of {len(asked)}: "
-
-        def said(stage: str, nodes: int | None = None, where: str = where) -> None:
-            if report is not None:
-                report(where + stage, nodes)
-
-        runs.append(Compared(name, k, plan(engine, spec, timeout=timeout, budget=budget, report=said)))
+    with engine.run(Deadline(None)), KeptSets(engine) as kept:
+        runs = [
+            Compared(name, _k_of(spec), plan(engine, spec, timeout=timeout, budget=budget, report=said, kept=kept))
+            for (name, spec), said in zip(asked, _numbered(report, len(asked)), strict=True)
+        ]
     metrics = {spec.search.metric for spec in specs.values()}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
     alone = [all(isinstance(item, KAnonymity) for item in spec.privacy) for _, spec in asked]
     return Comparison(metric, _marked(runs, alone, metric))
+
+
+def _numbered(report: Reporter | None, runs: int) -> Iterator[Reporter]:
+    """A reporter for each run, which says which one it is."""
+    for number in range(1, runs + 1):
+
+        def said(stage: str, nodes: int | None = None, number: int = number) -> None:
+            if report is not None:
+                report(f"{number} of {runs}: {stage}", nodes)
+
+        yield said
 
 
 def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:

@@ -111,7 +111,10 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
     for item in spec.privacy:
         reason = _untested(item)
         if reason is not None:
-            yield Problem(f"privacy: the dbt package does not test {reason}, and a release that no build tests is none")
+            yield Problem(
+                f"privacy: the dbt package does not test {reason}, and a release that no build tests is none; leave it "
+                "out, or publish with anonymize"
+            )
     named = [
         *spec.quasi_identifiers,
         *spec.sensitive,
@@ -150,7 +153,7 @@ def _directories(project: Path) -> tuple[PurePosixPath, PurePosixPath]:
     try:
         written = read_yaml(path.read_text("utf-8-sig"), str(path)).data
     except (OSError, UnicodeDecodeError) as error:
-        raise SpecError(f"cannot read {path}: {type(error).__name__}") from None
+        raise SpecError(f"cannot read {path}: {type(error).__name__}; expected a text file in UTF-8") from None
     found = []
     for key, default in (("model-paths", "models"), ("seed-paths", "seeds")):
         paths = written.get(key, [default]) if isinstance(written, dict) else [default]
@@ -175,7 +178,10 @@ def _write(project: Path, texts: dict[PurePosixPath, str]) -> tuple[Path, ...]:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8", newline="")
         except OSError as error:
-            raise SpecError(f"cannot write {target}: {error.strerror or type(error).__name__}") from None
+            raise SpecError(
+                f"cannot write {target}: {error.strerror or type(error).__name__}; those before it are written, and "
+                "are written again"
+            ) from None
         written.append(target)
     return tuple(written)
 

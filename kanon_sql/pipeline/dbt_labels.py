@@ -15,8 +15,8 @@ from sqlglot import exp
 
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import exact_value
-from kanon_sql.hierarchies import EXACT_RANGE, rule_labels, value_text
 from kanon_sql.hierarchy_file import TOP
+from kanon_sql.hierarchy_rules import EXACT_RANGE, rule_labels, value_text
 from kanon_sql.spec import IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.statement import Compiler

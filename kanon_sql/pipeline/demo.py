@@ -102,7 +102,7 @@ def _remove(database: Path) -> None:
         for path in (database, database.with_name(f"{database.name}.wal")):
             path.unlink(missing_ok=True)
     except OSError as error:
-        raise DatabaseError(f"cannot replace {database}: {error.strerror}") from None
+        raise DatabaseError(f"cannot replace {database}: {error.strerror}; name another directory") from None
 
 
 def _write(texts: Mapping[Path, str]) -> None:
@@ -111,7 +111,7 @@ def _write(texts: Mapping[Path, str]) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         except OSError as error:
-            raise DatabaseError(f"cannot write {path}: {error.strerror}") from None
+            raise DatabaseError(f"cannot write {path}: {error.strerror}; name another directory") from None
 
 
 # --- The clinic ----------------------------------------------------------------------------

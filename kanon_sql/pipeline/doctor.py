@@ -95,12 +95,18 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         tables, rollback = _tables(workspace)
         checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), _leftovers(engine))
     exact = text.ok
+    searches = exact and scratch.ok
     verbs = (
-        VerbCheck("check", exact, "the right to read"),
-        VerbCheck("plan", exact and scratch.ok, "scratch tables, or none of them (inline)"),
+        *(VerbCheck(name, exact, "the right to read") for name in ("init", "check", "risk", "audit")),
+        VerbCheck("ledger", True, "the right to read, and a release that entered into one"),
+        *(
+            VerbCheck(name, searches, "scratch tables, or none of them (inline)")
+            for name in ("hierarchy", "plan", "compare")
+        ),
+        VerbCheck("dbt", searches, "what plan needs, and a dbt project"),
         VerbCheck(
             "anonymize",
-            exact and scratch.ok and tables.ok and not engine.ephemeral,
+            searches and tables.ok and not engine.ephemeral,
             "scratch tables or none of them, and tables that outlive the connection",
         ),
     )

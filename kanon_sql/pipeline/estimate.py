@@ -88,7 +88,7 @@ def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None
             if found.inline
             else f"{engine.dialect.name} does not estimate bytes"
         )
-        raise UnsupportedError(f"--max-bytes cannot be kept here: {why}")
+        raise UnsupportedError(f"--max-bytes cannot be kept here: {why}; leave it out")
     if total > max_bytes:
         raise TooExpensive(
             f"{verb} would read about {total:,} bytes of the source ({SCANS[verb]} x {found.bytes:,}, says "

@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency import exact_value
 from kanon_sql.pipeline.hipaa import FORMS
+from kanon_sql.pipeline.interview import TELLING, Together, by_spread, skeletons, together
 from kanon_sql.pipeline.suggest import (
     ColumnProfile,
     Role,
@@ -21,6 +23,7 @@ from kanon_sql.pipeline.suggest import (
     unless_varying,
     with_a_quasi_identifier,
 )
+from kanon_sql.risks import Combination
 from kanon_sql.spec import format_table_name, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Sql, identifier
@@ -34,14 +37,25 @@ NEARLY_ALL = 0.9
 """Share of a column's values that have a form from which it is taken for one of that form."""
 
 
-def write_spec(engine: Engine, table: str, *, report: Reporter | None = None) -> str:
+def write_spec(
+    engine: Engine,
+    table: str,
+    *,
+    largest_combination: int = 2,
+    skeleton_directory: Path | None = None,
+    report: Reporter | None = None,
+) -> str:
     """A commented spec for a table or view, with a role and a hierarchy suggested for each column.
 
-    One pass over the table, and a second one if it has several rows per person.
+    One pass over the table, a second one if it has several rows per person, one for each number that needs
+    intervals, and a few for the combinations of columns.
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
         table: as a spec names it, such as ``visits`` or ``main.visits``.
+        largest_combination: look at combinations of up to so many of the likely columns; 0 for none.
+        skeleton_directory: where to write the values of short lists of categories, as hierarchy files to fill in;
+            None to write none. These files hold values, those of single rows among them.
         report: called with each stage in plain words.
 
     Returns:
@@ -49,24 +63,31 @@ def write_spec(engine: Engine, table: str, *, report: Reporter | None = None) ->
 
     Raises:
         SpecError: there is no such table, or no column of it could be a quasi-identifier.
+        HierarchyError: a file that would be written is there already.
         DatabaseError: the table cannot be read.
     """
     parts = parse_table_name(table)
     shown = format_table_name(parts)
     if engine.exists(parts) is None:
-        raise SpecError(f"there is no table or view {shown!r} in {engine.label}")
+        raise SpecError(
+            f"there is no table or view {shown!r} in {engine.label}; expected its name as the database has it, such as "
+            "visits or clinic.visits"
+        )
     relation = engine.relation(table=parts, query=None, file=None)
     with open_workspace(engine, relation, report) as workspace:
         columns, unusable = _usable(engine.columns(relation))
         workspace.report(f"profiling {shown}: one pass that counts", None)
         rows, profiles = profile_columns(workspace, columns)
-        suggestions = with_a_quasi_identifier(_about_persons(workspace, suggest(profiles)))
+        suggestions = by_spread(workspace, with_a_quasi_identifier(_about_persons(workspace, suggest(profiles))))
+        found = together(workspace, suggestions, largest_combination)
+        if skeleton_directory is not None:
+            suggestions = skeletons(workspace, suggestions, skeleton_directory)
     if not any(item.role == "quasi_identifier" for item in suggestions):
         raise SpecError(
             f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a sensitive "
             "attribute by its name; write the spec by hand and name what others may know"
         )
-    return "\n".join(_lines(parts, rows, suggestions, unusable)) + "\n"
+    return "\n".join(_lines(parts, rows, suggestions, found, unusable)) + "\n"
 
 
 def _usable(columns: Sequence[Column]) -> tuple[list[Column], int]:
@@ -168,7 +189,9 @@ def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Su
 # --- The text ------------------------------------------------------------------------------
 
 
-def _lines(parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusable: int) -> Iterator[str]:
+def _lines(
+    parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], apart: Together | None, unusable: int
+) -> Iterator[str]:
     roles: dict[Role, list[Suggestion]] = {}
     for item in found:
         roles.setdefault(item.role, []).append(item)
@@ -185,9 +208,11 @@ def _lines(parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusa
     yield from _list_lines("identifiers", roles.get("identifier", []), "")
     yield ""
     yield "# What others may know of a person, generalized level by level until the requirements hold."
+    own = [item.profile.name for item in roles["quasi_identifier"]]
+    yield from _together_lines(apart, own)
     yield "quasi_identifiers:"
     for item in roles["quasi_identifier"]:
-        known = f"{item.reason}{_counted(item.profile)}{_setting_apart(item.profile)}"
+        known = f"{item.reason}{_counted(item.profile)}{_setting_apart(item.profile)}{_with_another(apart, item, own)}"
         yield f"  # {known}{'; ' if item.hint else ''}{item.hint}"
         if item.profile.hipaa is not None:
             yield f"  # {item.profile.hipaa.hint}"
@@ -197,7 +222,7 @@ def _lines(parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], unusa
     yield from _list_lines("sensitive", roles.get("sensitive", []), "")
     yield ""
     yield "# Not released, unless you take the # away: then as they are, so only what nobody could know a person by."
-    yield from _list_lines("keep", roles.get("left_out", []), "# ")
+    yield from _list_lines("keep", roles.get("left_out", []), "# ", apart, own)
     if unusable:
         yield f"# Columns whose names a spec cannot hold (rename them in a source query to use them): {unusable}"
     yield ""
@@ -223,12 +248,15 @@ def _unit_lines(unit: Sequence[Suggestion]) -> Iterator[str]:
     yield ""
 
 
-def _list_lines(key: str, items: Sequence[Suggestion], off: str) -> Iterator[str]:
+def _list_lines(
+    key: str, items: Sequence[Suggestion], off: str, apart: Together | None = None, own: Sequence[str] = ()
+) -> Iterator[str]:
     # With nothing after the key the list is empty, and taking a # away below leaves valid YAML.
     yield f"{key}:"
     for item in items:
         hipaa = "" if item.profile.hipaa is None else f"; {item.profile.hipaa.hint}"
-        yield f"  {off}- {_yaml(item.profile.name)}  # {item.reason}{_counted(item.profile)}{hipaa}"
+        known = f"{item.reason}{_counted(item.profile)}{_with_another(apart, item, own)}"
+        yield f"  {off}- {_yaml(item.profile.name)}  # {known}{hipaa}"
 
 
 def _counted(profile: ColumnProfile) -> str:
@@ -245,6 +273,37 @@ def _setting_apart(profile: ColumnProfile) -> str:
     if not profile.rows or profile.distinct < 2:
         return ""
     return f", distinction {profile.distinct / profile.rows:.2g}"
+
+
+def _together_lines(apart: Together | None, own: Sequence[str]) -> Iterator[str]:
+    """What the quasi-identifiers tell apart together."""
+    if apart is None:
+        return
+    if apart.everything is not None:
+        yield f"# All together set {_share(apart.everything)} of the {apart.records} apart from every other."
+    best = apart.best_of(own)
+    if best is not None and len(own) > 2:
+        yield f"# Of two, {_yaml(best[0][0])} and {_yaml(best[0][1])} do so most: {_share(best[1])}."
+    for names in apart.minimal:
+        yield f"# No two {apart.records} are alike in {' and '.join(map(_yaml, names))}."
+
+
+def _with_another(apart: Together | None, item: Suggestion, own: Sequence[str]) -> str:
+    """With which quasi-identifier a column tells most apart, if that is a reason to take it for one."""
+    best = None if apart is None or item.by_name else apart.best_with(item.profile.name, own)
+    if apart is None or best is None or best[1].uniques < TELLING * best[1].records:
+        return ""
+    return f"; with {_yaml(best[0])} it sets {_share(best[1])} of the {apart.records} apart"
+
+
+def _share(found: Combination) -> str:
+    """A share in whole percent, so that no single row shows."""
+    if not found.uniques:
+        return "none"
+    if found.identifies:
+        return "every one"
+    share = found.uniques / found.records
+    return "under 1%" if share < 0.01 else "over 99%" if share > 0.99 else f"about {share:.0%}"
 
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:[.-][A-Za-z0-9_]+)*")

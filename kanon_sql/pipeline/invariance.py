@@ -127,13 +127,18 @@ def measure_invariance(
     for relation, present, shown in tables:
         for name in named:
             if name not in present:
-                raise SpecError(f"{shown}: there is no column {name!r}, which m-invariance needs")
+                raise SpecError(
+                    f"{shown}: there is no column {name!r}, which m-invariance needs; expected internal tables with "
+                    "the quasi-identifiers, the sensitive attributes and the person"
+                )
         own = {name: present[name] for name in named}
         refuse_mixed_forms(workspace, relation, own)
         refuse_blank_ends(workspace, relation, exact_texts(list(own.values()), "checked"), shown)
     for name in (*spec.sensitive, asked.person):
         if found[name].kind != columns[name].kind:
-            raise SpecError(f"{name!r} is {found[name].type} in {asked.earlier} and {columns[name].type} now: cast it")
+            raise SpecError(
+                f"{name!r} is {found[name].type} in {asked.earlier} and {columns[name].type} now; cast one of them"
+            )
     return [_measured(workspace, spec, attribute, tables, asked) for attribute in spec.sensitive]
 
 

@@ -8,6 +8,7 @@ from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.details import of_search, with_statements
+from kanon_sql.pipeline.prepared import KeptSets
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, rows_in_words, searched
 from kanon_sql.quality import METRICS
@@ -28,6 +29,7 @@ def plan(
     explain: bool = False,
     all_minimal: bool = False,
     details: bool = False,
+    kept: KeptSets | None = None,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
 
@@ -40,6 +42,7 @@ def plan(
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
         details: also count what a report shows: two more statements, no scan.
+        kept: frequency sets that several runs share; see :mod:`kanon_sql.pipeline.prepared`.
 
     Returns:
         The chosen node, what it would achieve, its metrics and the runners-up.
@@ -50,11 +53,12 @@ def plan(
     """
     if explain and spec.search.of_intervals:
         raise UnsupportedError(
-            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions"
+            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
+            "--explain out"
         )
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal) as found:
+        with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept) as found:
             examination = chosen(found)
             message = found.failure() if examination is None else _message(found)
             metrics = measured(found)

@@ -36,9 +36,15 @@ def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -
     table = Relation((*(parse_table_name(schema) if schema is not None else ()), MANIFEST_TABLE))
     with open_workspace(engine, "") as workspace:
         if engine.exists(table.parts) != "table":
-            raise SpecError(f"there is no table {'.'.join(table.parts)} here: no release was published beside it")
+            raise SpecError(
+                f"there is no table {'.'.join(table.parts)} here, so no release was published beside it; "
+                "name its --schema, or another database"
+            )
         rows = workspace.fetch("manifest/read", 1, table=table, run_id=run_id)
     if not rows or not rows[0][0]:
-        raise SpecError(f"no release of the run {run_id} is recorded in {'.'.join(table.parts)}")
+        raise SpecError(
+            f"no release of the run {run_id} is recorded in {'.'.join(table.parts)}; expected the id in its result or "
+            "manifest shows"
+        )
     found: dict[str, Any] = json.loads(str(rows[0][0]))
     return found

@@ -79,7 +79,9 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))
         if node:
-            raise SpecError(f"node: {spec.search.algorithm} chooses intervals of the values, not levels")
+            raise SpecError(
+                f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out"
+            )
     for name, quasi_identifier in spec.quasi_identifiers.items():
         if isinstance(quasi_identifier.hierarchy, TableHierarchy):
             raise UnsupportedError(

@@ -232,7 +232,7 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
     if largest < 1:
         problems.append(Problem(f"largest_combination: expected a whole number of at least 1, got {largest}"))
     repeated = sorted({name for name in columns if columns.count(name) > 1})
-    problems += [Problem(f"columns: {name!r} is named twice") for name in repeated]
+    problems += [Problem(f"columns: {name!r} is named twice; name it once") for name in repeated]
     if problems:
         raise SpecError(problems)
 

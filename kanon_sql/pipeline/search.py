@@ -12,16 +12,16 @@ from typing import Any
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Evaluator, Work
-from kanon_sql.facts import measured_models
-from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
+from kanon_sql.frequency import FrequencySets
 from kanon_sql.intervals import Labelled, with_codes, with_labels
 from kanon_sql.lattice import Node
 from kanon_sql.matrix import DistanceMatrix
 from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
+from kanon_sql.pipeline.prepared import KeptSets, prepared, source_of
 from kanon_sql.pipeline.result import SearchSummary
-from kanon_sql.population import population_notes, populations_of
+from kanon_sql.population import population_notes
 from kanon_sql.privacy import BayesOptimalModel, KAnonymityModel, PrivacyModel, models_of
 from kanon_sql.quality import METRICS
 from kanon_sql.search import (
@@ -40,7 +40,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.search.tags import metric_of
 from kanon_sql.spec import Spec
-from kanon_sql.workspace import Reporter, Workspace, open_workspace
+from kanon_sql.workspace import Reporter, Workspace
 
 __all__ = ["Searched", "searched", "source_of"]
 
@@ -205,12 +205,6 @@ def rows_in_words(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-def source_of(engine: Engine, spec: Spec) -> str:
-    """The FROM form of the spec's source."""
-    file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
-    return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
-
-
 @contextmanager
 def searched(
     engine: Engine,
@@ -220,6 +214,7 @@ def searched(
     *,
     explain: bool = False,
     all_minimal: bool = False,
+    kept: KeptSets | None = None,
 ) -> Iterator[Searched]:
     """Build the frequency sets, run the search, and keep the workspace open for what follows.
 
@@ -230,6 +225,7 @@ def searched(
         budget: when to end the search early.
         explain: :meth:`Searched.explained` will be asked for: refuse what it cannot list before searching.
         all_minimal: the algorithm ``optimal`` also determines all k-minimal generalizations.
+        kept: frequency sets of the search before, to be used if they are the same, and left for the next one.
 
     Raises:
         UnsupportedError: the spec combines options that cannot hold together.
@@ -247,17 +243,12 @@ def searched(
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
-            "tables: use the variant basic, or allow scratch tables (temp or schema)"
+            "tables; use the variant basic, or allow scratch tables (temp or schema)"
         )
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models)
-    relation = source_of(engine, spec)
-    with open_workspace(engine, relation, report) as workspace:
-        columns = source_columns(workspace, spec, relation)
-        attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
-        populations = populations_of(workspace, spec, models, columns)
-        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
-        models = measured_models(models, sets.facts)
+    with prepared(engine, spec, report) if kept is None else kept.prepared(spec, report) as given:
+        workspace, columns, models, sets = given.workspace, given.columns, given.models, given.sets
         if sets.rows == sets.null_rows:
             yield Searched(workspace, spec, columns, models, sets, None, None, None, None)
             return
@@ -272,14 +263,14 @@ def searched(
         )
         budget = budget or Budget()
         if spec.search.of_intervals:
-            given = Searched(workspace, spec, columns, models, sets, evaluator, None, None, None)
-            yield _of_intervals(given, budget)
+            begun = Searched(workspace, spec, columns, models, sets, evaluator, None, None, None)
+            yield _of_intervals(begun, budget)
             return
         question = evaluator.question()
         if explain and question.lattice.size > MAX_NODES:
             raise SearchTooLarge(
                 f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
-                "levels (min / max per quasi-identifier), or do without --explain."
+                "levels (minimum_level, maximum_level), or do without --explain."
             )
         options = spec.search.options
         if all_minimal and spec.search.algorithm == "optimal":

@@ -6,16 +6,28 @@ who writes the spec knows what an attacker can know.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from pathlib import Path
 from typing import Literal
 
 from kanon_sql.engines.base import Column
 from kanon_sql.pipeline.hipaa import Kind, kind_of_form, kind_of_words
 
-__all__ = ["ColumnProfile", "Role", "Suggestion", "suggest", "unless_varying", "with_a_quasi_identifier"]
+__all__ = [
+    "ColumnProfile",
+    "Role",
+    "Suggestion",
+    "spreads",
+    "suggest",
+    "unless_varying",
+    "with_a_quasi_identifier",
+    "with_file",
+    "with_spread",
+]
 
 Role = Literal["unit", "identifier", "quasi_identifier", "sensitive", "left_out"]
 
@@ -115,6 +127,15 @@ class Suggestion:
     hint: str = ""
     by_name: bool = False
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a quasi-identifier with a short list of categories that somebody could group by hand."""
+        return (
+            self.role == "quasi_identifier"
+            and self.hierarchy == "{}"
+            and FEW_LABELS < self.profile.distinct <= SMALL_CATEGORY
+        )
+
 
 # --- Names ---------------------------------------------------------------------------------
 
@@ -200,6 +221,24 @@ def unless_varying(item: Suggestion, persons: int, varying: int) -> Suggestion:
     return replace(item, role="left_out", reason=reason)
 
 
+def spreads(item: Suggestion) -> bool:
+    """Whether how far its numbers spread decides on the widths of its intervals."""
+    return item.role == "quasi_identifier" and item.hierarchy.startswith("{intervals") and not _is_age(item.profile)
+
+
+def with_spread(item: Suggestion, thirds: int) -> Suggestion:
+    """The suggestion with intervals as wide as the spread of its numbers asks for; see :class:`ColumnProfile`."""
+    profile = replace(item.profile, thirds=thirds)
+    hierarchy, hint = as_quasi_identifier(profile)
+    return replace(item, profile=profile, hierarchy=hierarchy, hint=f"{hint}; the finest for about 15 intervals")
+
+
+def with_file(item: Suggestion, path: Path) -> Suggestion:
+    """The suggestion with a hierarchy file to fill in."""
+    hint = "replace the second column of the file by groups; a row may have more columns, all have equally many"
+    return replace(item, hierarchy=f"{{file: {json.dumps(str(path), ensure_ascii=False)}}}", hint=hint)
+
+
 def with_a_quasi_identifier(found: Sequence[Suggestion]) -> list[Suggestion]:
     """The suggestions with the most plausible column as quasi-identifier, if there was none.
 
@@ -282,6 +321,8 @@ def _quasi_identifier(profile: ColumnProfile, reason: str, *, by_name: bool = Fa
 def as_quasi_identifier(profile: ColumnProfile) -> tuple[str, str]:
     """A hierarchy that fits a column, as YAML, and a hint."""
     words = profile.words
+    if profile.column.kind == "timestamp":
+        return "{dates: [day, month, quarter, year, decade]}", "level 0 is the exact time"
     if profile.is_date:
         return "{dates: [month, quarter, year, decade]}", "level 0 is the exact date"
     if words & _POSTAL or profile.is_code:
@@ -308,12 +349,16 @@ def _prefixes(profile: ColumnProfile) -> tuple[str, str]:
 
 def _intervals(profile: ColumnProfile) -> tuple[str, str]:
     whole = profile.column.kind == "integer"
-    if profile.words & _AGE and whole:
+    if _is_age(profile):
         widths = [Decimal(5), Decimal(10), Decimal(20)]
         return _widths_text(widths), "widths per level; bottom: and top: would group the extremes"
     if whole and profile.distinct <= FEW_NUMBERS and profile.rows:
         return "{}", "the value, then *; few enough values to be a category"
     return _widths_text(_widths(profile.thirds, whole)), "widths per level, each a multiple of the one before"
+
+
+def _is_age(profile: ColumnProfile) -> bool:
+    return bool(profile.words & _AGE) and profile.column.kind == "integer"
 
 
 def _widths_text(widths: Sequence[Decimal]) -> str:

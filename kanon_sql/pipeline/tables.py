@@ -78,6 +78,6 @@ def unknown_columns(shown: str, columns: Iterable[str], names: Iterable[str], wh
     for name in names:
         if name not in known:
             close = get_close_matches(name, known, n=1)
-            hint = f"; did you mean {close[0]!r}?" if close else ""
-            problems.append(Problem(f"{shown}: there is no column {name!r}, {why}{hint}"))
+            hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(map(repr, known))}"
+            problems.append(Problem(f"{shown}: there is no column {name!r}, {why}; {hint}"))
     return problems

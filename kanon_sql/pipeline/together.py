@@ -94,7 +94,7 @@ def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
     engine = workspace.engine
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
-            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none: "
+            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none; "
             "allow scratch tables (temp or schema)"
         )
     entries = read_ledger(workspace, Relation(spec.ledger.table))
@@ -168,7 +168,7 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
             problems.append(
                 Problem(
                     f"quasi_identifiers.{name}.maximum_level: on_conflict: coarsen needs level {level}, that of the "
-                    f"earlier releases, and the highest allowed is {column.maximum_level}"
+                    f"earlier releases, and the highest allowed is {column.maximum_level}; raise it"
                 )
             )
         columns[name] = column.model_copy(update={"minimum_level": level, "maximum_level": level})

@@ -78,7 +78,9 @@ def read_run(data: Any, where: str) -> Run:
         run = Run.model_validate({**data, "rows": {"source": rows}} if _is_count(rows := data.get("rows")) else data)
     except ValidationError as error:
         place = ".".join(map(str, error.errors(include_url=False, include_input=False)[0]["loc"]))
-        raise SpecError(f"{where}: not a result of kanon-sql, or damaged: see {place}") from None
+        raise SpecError(
+            f"{where}: not a result of kanon-sql, or damaged at {place}; expected what --format json printed, unchanged"
+        ) from None
     return run.model_copy(update={"notes": [*run.notes, LEFT_OUT]}) if revealed else run
 
 

@@ -17,19 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.clean import CleanResult
-    from kanon_sql.pipeline.doctor import DoctorResult
-    from kanon_sql.pipeline.estimate import Estimated
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
     from kanon_sql.search import Explained
 
 __all__ = [
     "METRICS",
-    "clean_text",
     "columns",
     "cost_line",
-    "doctor_text",
-    "estimate_text",
     "facts",
     "metric",
     "number",
@@ -417,56 +411,3 @@ def cost_line(cost: Cost) -> str:
         f"{plural(cost.rows_fetched, 'row')} / {plural(cost.bytes_fetched, 'byte')} fetched, "
         f"{metric(cost.seconds)} s"
     )
-
-
-# --- clean and doctor ------------------------------------------------------------------------
-
-
-def clean_text(result: CleanResult) -> RenderableType:
-    """What ``clean`` found, and what became of it."""
-    if not result.objects:
-        return Text("nothing to clean: no scratch object is recorded")
-    table = columns([("scratch object", False), ("created", False), ("", False)])
-    for item in result.objects:
-        table.add_row(Text(shown(item.name)), Text(shown(item.created_at)), Text(item.state))
-    return Group(
-        Text(f"{plural(len(result.objects), 'scratch object')} of kanon_sql", "bold"), Padding(table, (0, 0, 0, 2))
-    )
-
-
-def doctor_text(result: DoctorResult) -> RenderableType:
-    """What the connection may do, and which verbs would work."""
-    checks = Table.grid(padding=(0, 2))
-    for check in result.checks:
-        checks.add_row(_yes(check.ok), Text(check.name), Text(shown(check.detail), "dim"))
-    verbs = Table.grid(padding=(0, 2))
-    for verb in result.verbs:
-        verbs.add_row(_yes(verb.works), Text(verb.name), Text(f"needs {verb.needs}", "dim"))
-    return Group(
-        facts(
-            [
-                ("database", result.database),
-                ("engine", f"{result.engine} {result.version}"),
-                ("access", "read only" if result.read_only else "read and write"),
-            ]
-        ),
-        *section("Connection", checks),
-        *section("Verbs", verbs),
-    )
-
-
-def estimate_text(found: Estimated) -> RenderableType:
-    """What reading the source would cost."""
-    if not found.origin:
-        return Text("this database does not estimate what reading the source costs")
-    said = [
-        ("rows", "not known" if found.rows is None else number(found.rows)),
-        ("bytes", "not known" if found.bytes is None else number(found.bytes)),
-        ("says", found.origin),
-        ("reads", "the source again in every statement (inline)" if found.inline else "once: plan; twice: anonymize"),
-    ]
-    return Group(Text("One reading of the source, of the columns that the spec needs"), facts(said))
-
-
-def _yes(value: bool) -> Text:
-    return Text("yes", "green") if value else Text("no", "bold red")

@@ -30,7 +30,7 @@ def exhaustive(question: Question) -> Strategy:
     if lattice.size > MAX_NODES:
         raise SearchTooLarge(
             f"exhaustive search asks about every node, and this lattice has {lattice.size:,} nodes "
-            f"(at most {MAX_NODES:,}). Limit the levels (min / max per quasi-identifier), use fewer "
+            f"(at most {MAX_NODES:,}). Limit the levels (minimum_level, maximum_level), use fewer "
             "quasi-identifiers, or choose the algorithm 'incognito'."
         )
     verdicts = yield from ask(list(lattice), metrics=True, left=lattice.size)

@@ -88,8 +88,8 @@ def incognito(question: Question, *, variant: str = "basic") -> Strategy:
 def _too_large(count: int) -> SearchTooLarge:
     return SearchTooLarge(
         f"incognito would have to hold at least {count:,} candidate nodes (at most {MAX_NODES:,}): too few "
-        "combinations of the quasi-identifiers can be ruled out early. Limit the levels (min / max per "
-        "quasi-identifier), use fewer quasi-identifiers, or choose the heuristic 'greedy'."
+        "combinations of the quasi-identifiers can be ruled out early. Limit the levels (minimum_level, "
+        "maximum_level), use fewer quasi-identifiers, or choose the heuristic 'greedy'."
     )
 
 

@@ -62,7 +62,7 @@ def optimal(question: Question, *, minimal: bool = False) -> Strategy:
     if lattice.size > MAX_NODES:
         raise SearchTooLarge(
             f"this lattice has {lattice.size:,} nodes (at most {MAX_NODES:,} for the algorithm 'optimal'). "
-            "Limit the levels (min / max per quasi-identifier), use fewer quasi-identifiers, or choose "
+            "Limit the levels (minimum_level, maximum_level), use fewer quasi-identifiers, or choose "
             "the algorithm 'incognito', which can rule out combinations early, or 'greedy', a heuristic."
         )
     minimal = minimal and question.monotone

@@ -105,7 +105,7 @@ class _Heights:
         if count > MAX_NODES:
             raise SearchTooLarge(
                 f"height {height} of this lattice holds {count:,} nodes (at most {MAX_NODES:,} can be "
-                "searched). Limit the levels (min / max per quasi-identifier), use fewer "
+                "searched). Limit the levels (minimum_level, maximum_level), use fewer "
                 "quasi-identifiers, or choose the algorithm 'incognito'."
             )
         nodes = lattice.nodes_at(height)

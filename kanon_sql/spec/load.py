@@ -118,9 +118,9 @@ def read_mapping(data: object) -> Document:
 
     def plain(value: object, loc: Loc) -> object:
         if len(loc) > MAX_DEPTH:
-            raise SpecError(f"the spec is nested more than {MAX_DEPTH} levels deep")
+            raise SpecError(f"the spec is nested more than {MAX_DEPTH} levels deep; expected the form of a spec")
         if next(budget, None) is None:
-            raise SpecError(f"the spec holds more than {MAX_VALUES:,} values")
+            raise SpecError(f"the spec holds more than {MAX_VALUES:,} values; put a long hierarchy into a file")
         if isinstance(value, Mapping):
             found: dict[str, object] = {}
             for key, below in value.items():
@@ -164,7 +164,9 @@ def read_yaml(text: str, name: str) -> Document:
     try:
         data = reader.read(node, ())
     except RecursionError:
-        raise SpecError([Problem("the spec is nested too deeply", name)]) from None
+        raise SpecError(
+            [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
+        ) from None
     return Document(data, name, reader.keys, reader.values, reader.problems)
 
 
@@ -186,12 +188,16 @@ def compose(text: str, name: str) -> Any:
     except ReaderError as error:
         before = text[: error.position]
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        raise SpecError([Problem("not valid YAML: a control character", name, line, column)]) from None
+        raise SpecError(
+            [Problem("not valid YAML: a control character; write it as an escape in double quotes", name, line, column)]
+        ) from None
     except RecursionError:
-        raise SpecError([Problem("the spec is nested too deeply", name)]) from None
+        raise SpecError(
+            [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
+        ) from None
     except (YAMLError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
         # The parser fails in its own ways on some malformed directives and escapes.
-        raise SpecError([Problem("not valid YAML", name)]) from None
+        raise SpecError([Problem("not valid YAML; expected a mapping such as version: 1", name)]) from None
 
 
 def one_line(said: str) -> str:
@@ -213,11 +219,21 @@ class Reader:
         """The data of a node, which stands at ``loc``."""
         self.values[loc] = place = place_of(node)
         if len(loc) > MAX_DEPTH:
-            raise SpecError([Problem(f"nested more than {MAX_DEPTH} levels deep", self.name, *place)])
+            raise SpecError(
+                [
+                    Problem(
+                        f"nested more than {MAX_DEPTH} levels deep; expected the form of a spec",
+                        self.name,
+                        *place,
+                    )
+                ]
+            )
         if len(self.values) > MAX_VALUES:
-            raise SpecError([Problem(f"more than {MAX_VALUES:,} values", self.name, *place)])
+            raise SpecError(
+                [Problem(f"more than {MAX_VALUES:,} values; put a long hierarchy into a file", self.name, *place)]
+            )
         if id(node) in self._open:
-            raise SpecError([Problem("an alias contains itself", self.name, *place)])
+            raise SpecError([Problem("an alias contains itself; write the values out", self.name, *place)])
         tag = str(node.tag)
         if not tag.startswith("tag:yaml.org,2002:"):
             self._note(node, loc, "a YAML tag has no meaning here; remove it")

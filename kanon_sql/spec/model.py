@@ -281,7 +281,7 @@ def _version(value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         fail(f"expected version 1, got {kind(value)}")
     if value != 1:
-        fail("this version of kanon_sql reads spec version 1 only")
+        fail("this version of kanon_sql reads spec version 1 only; expected version: 1")
     return value
 
 
@@ -372,7 +372,9 @@ class Spec(Part):
             content = Path(path).read_bytes()
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-            raise SpecError([Problem(f"cannot read the spec: {reason}", name)]) from None
+            raise SpecError(
+                [Problem(f"cannot read the spec: {reason}; expected a YAML file, such as kanon-sql init writes", name)]
+            ) from None
         try:
             document = read_yaml(content.decode("utf-8-sig"), name)
         except UnicodeDecodeError as error:
@@ -424,7 +426,7 @@ class Spec(Part):
         if isinstance(source, Source | Mapping):
             source = source.table if isinstance(source, Source) else source.get("table")
         if _folded(given.get("release")) == _folded(source) is not None:
-            yield Fault(("release",), "the release has the source's name and would replace it")
+            yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
         if value is not None and value.search.matrix:
             others = [item.name for item in value.privacy if item.name != "k_anonymity"]
             if not others and any(item.quasi_identifiers for item in value.privacy if isinstance(item, KAnonymity)):

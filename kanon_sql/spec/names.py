@@ -28,7 +28,10 @@ def parse_table_name(text: str) -> tuple[str, ...]:
         SpecError: the name is empty or holds a zero byte.
     """
     if not text or "\x00" in text:
-        raise SpecError("a table name must be non-empty text without a zero byte")
+        raise SpecError(
+            "a table name: expected text without a zero byte, such as visits or clinic.visits, got "
+            f"{'empty text' if not text else 'one with a zero byte'}"
+        )
     if not _DOTTED.fullmatch(text):
         return (text,)
     return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(_PART, text))

@@ -33,7 +33,9 @@ def level_expression(text: str, where: str) -> Sql:
     try:
         tree = sqlglot.parse_one(f"SELECT {text}", read="duckdb")
     except SqlglotError:
-        raise SpecError(f"{where}: the expression does not parse as SQL") from None
+        raise SpecError(
+            f"{where}: the expression does not parse as SQL; expected one over x, such as floor(x / 10)"
+        ) from None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.find(exp.From):
         raise SpecError(f"{where}: expected one expression over x, such as floor(x / 10) * 10")
     expression = tree.expressions[0]

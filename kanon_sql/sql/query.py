@@ -29,7 +29,9 @@ def single_query(query: str, dialect: str) -> str:
         trees = sqlglot.parse(query, read=dialect)
     except SqlglotError:
         shown = "DuckDB" if dialect == "duckdb" else dialect
-        raise SpecError(f"source query: it does not parse as {shown} SQL") from None
+        raise SpecError(
+            f"source query: it does not parse as {shown} SQL; try it in the database, and give it here as it runs there"
+        ) from None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
-        raise SpecError("source query: expected exactly one SELECT statement")
+        raise SpecError("source query: expected exactly one SELECT statement; put the rest into a view")
     return query.strip()

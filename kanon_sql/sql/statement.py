@@ -111,6 +111,10 @@ class Compiler:
         self._shapes: dict[tuple[object, ...], Shape] = {}
         self._quoted: dict[str, str] = {}
 
+    def anew(self) -> Compiler:
+        """A compiler of the same kind that remembers nothing: shapes are kept by less than all that is in them."""
+        return Compiler(self.dialect, self._fills[SOURCE], temporary=self._temporary)
+
     def statement(self, name: str, /, **context: Any) -> Statement:
         """Compile a template. Raises TemplateError when it is unsafe or not portable."""
         return self._fill(name, self._compile(name, context), {})

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import (
     Database,
@@ -39,7 +40,13 @@ def dbt(
     spec_file: SpecFile,
     database: Database = MEMORY,
     project: Annotated[
-        Path, typer.Option("--project", metavar="DIRECTORY", help="The dbt project, where dbt_project.yml is.")
+        Path,
+        typer.Option(
+            "--project",
+            metavar="DIRECTORY",
+            autocompletion=directories,
+            help="The dbt project, where dbt_project.yml is.",
+        ),
     ] = Path(),
     source: Annotated[
         str | None,

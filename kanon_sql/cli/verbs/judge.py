@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import ATTACKS, one_of
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     Database,
@@ -94,6 +95,7 @@ def audit(
             "--attack",
             metavar="NAME",
             show_default=False,
+            autocompletion=one_of(*ATTACKS),
             help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
             "complementary, composition, views, unsorted, consistency, minimality, definetti. If not given, all that "
             "can be run but the last two.",

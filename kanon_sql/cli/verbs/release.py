@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import DIALECTS, levels, one_of
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     AllMinimal,
@@ -92,7 +93,7 @@ def plan(
 
         refuse_report_path(report_file, "--report")
         if estimate and report_file is not None:
-            raise SpecError("--estimate and --report exclude each other: an estimate has nothing to report")
+            raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         if estimate:
@@ -166,7 +167,7 @@ def anonymize(
 
         refuse_report_path(report_file, "--report")
         if manifest is not None and no_manifest_file:
-            raise SpecError("--manifest and --no-manifest-file exclude each other")
+            raise SpecError("--manifest and --no-manifest-file exclude each other; leave one out")
         if database == MEMORY:
             raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
         spec = load_spec(spec_file)
@@ -209,6 +210,7 @@ def render(
         typer.Option(
             "--dialect",
             metavar="NAME",
+            autocompletion=one_of(*DIALECTS),
             help="The SQL dialect to write: bigquery, clickhouse, databricks, duckdb, mariadb, mysql, oracle, "
             "postgres, redshift, snowflake, spark, sqlite, trino, or tsql (SQL Server).",
         ),
@@ -219,6 +221,7 @@ def render(
             "--node",
             metavar="NAME=LEVEL",
             show_default=False,
+            autocompletion=levels,
             help="A level of the node whose SQL to show; once per quasi-identifier.",
         ),
     ] = None,
@@ -245,7 +248,7 @@ def render(
 
 def _print_estimate(run: Session, engine: Engine, spec: Spec, output: OutputFormat, timeout: float | None) -> None:
     from kanon_sql.pipeline.estimate import estimate
-    from kanon_sql.report.text import estimate_text
+    from kanon_sql.report.upkeep import estimate_text
 
     found = estimate(engine, spec, timeout=timeout)
     run.close()
@@ -275,4 +278,7 @@ def _write_manifest(path: Path, manifest: Any) -> None:
         path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise SpecError(f"the release is published, but its manifest cannot be written to {path}: {reason}") from None
+        raise SpecError(
+            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
+            "too, and kanon-sql report reads it there by the run's id"
+        ) from None

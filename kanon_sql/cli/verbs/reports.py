@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import directories, one_of, paths
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     Database,
@@ -46,7 +47,10 @@ def report(
     run_name: Annotated[
         str,
         typer.Argument(
-            metavar="RUN", help="The JSON file of a result or a manifest, or the id of a run.", show_default=False
+            metavar="RUN",
+            help="The JSON file of a result or a manifest, or the id of a run.",
+            show_default=False,
+            autocompletion=paths(".json"),
         ),
     ],
     database: Database = MEMORY,
@@ -65,12 +69,22 @@ def report(
     pictures: Annotated[
         Path | None,
         typer.Option(
-            "--pictures", metavar="DIRECTORY", show_default=False, help="Write the pictures as files here instead."
+            "--pictures",
+            metavar="DIRECTORY",
+            show_default=False,
+            autocompletion=directories,
+            help="Write the pictures as files here instead.",
         ),
     ] = None,
     picture_format: Annotated[
         str | None,
-        typer.Option("--picture-format", metavar="svg|png", show_default=False, help="svg if not given."),
+        typer.Option(
+            "--picture-format",
+            metavar="svg|png",
+            show_default=False,
+            autocompletion=one_of("svg", "png"),
+            help="svg if not given.",
+        ),
     ] = None,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -86,7 +100,7 @@ def report(
         if picture_format is not None and pictures is None:
             raise SpecError("--picture-format is for --pictures; say where to write them with --pictures DIRECTORY")
         if picture_format not in (None, "svg", "png"):
-            raise SpecError("--picture-format: expected svg or png")
+            raise SpecError(f"--picture-format: expected svg or png, got {picture_format!r}")
         refuse_report_path(output, "--output")
         from kanon_sql.report.run import read_run
 
@@ -114,7 +128,10 @@ def report(
 )
 def compare(
     spec_files: Annotated[
-        list[Path], typer.Argument(metavar="SPEC", help="The specs, YAML files.", show_default=False)
+        list[Path],
+        typer.Argument(
+            metavar="SPEC", help="The specs, YAML files.", show_default=False, autocompletion=paths(".yml", ".yaml")
+        ),
     ],
     database: Database = MEMORY,
     ks: Annotated[
@@ -132,10 +149,10 @@ def compare(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Compare specs, or values of k, side by side: what privacy costs.
+    """Compare specs, or values of k: what privacy costs.
 
-    Plans each of them, writes nothing but temporary tables, and prints the metric, the
-    suppressed rows and the classes of each best generalization. Exit code 1 says that for
+    Plans each of them, writes nothing but temporary tables, and prints side by side the
+    metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
     one of them at least no generalization was found. Limits hold for each run.
     """
     with session(quiet=quiet, verbose=verbose) as run:
@@ -177,7 +194,7 @@ def _named(paths: list[Path]) -> dict[str, Spec]:
     names = [path.name for path in paths]
     shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
     if len(set(shown)) < len(shown):
-        raise SpecError("compare: a spec is given twice")
+        raise SpecError("compare: a spec is given twice; give different files")
     return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}
 
 
@@ -188,7 +205,9 @@ def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
         try:
             return json.loads(path.read_text("utf-8"))
         except (OSError, ValueError):
-            raise SpecError(f"{name}: not a readable file of JSON") from None
+            raise SpecError(
+                f"{name}: not a readable file of JSON; expected what --format json prints, or a manifest"
+            ) from None
     if name.endswith(".json") or database == MEMORY:
         raise SpecError(f"{name}: no such file; for the id of a run, also name the database with -d")
     from kanon_sql.engines.base import Deadline

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
 from kanon_sql.cli.session import session
@@ -25,7 +26,10 @@ __all__ = ["demo", "init"]
 )
 def demo(
     directory: Annotated[
-        Path, typer.Argument(metavar="DIRECTORY", help="Where to write; created if it does not exist.")
+        Path,
+        typer.Argument(
+            metavar="DIRECTORY", help="Where to write; created if it does not exist.", autocompletion=directories
+        ),
     ] = Path(),
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
@@ -54,11 +58,33 @@ def demo(
     epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
+        "kanon-sql init visits -d clinic.duckdb --skeletons hierarchies > draft.yml",
     )
 )
 def init(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to profile.", show_default=False)],
     database: Database = MEMORY,
+    combinations: Annotated[
+        int,
+        typer.Option(
+            "--combinations",
+            metavar="N",
+            min=0,
+            max=4,
+            help="Look at what up to so many columns tell apart together; 0 reads the table fewer times.",
+        ),
+    ] = 2,
+    skeleton_directory: Annotated[
+        Path | None,
+        typer.Option(
+            "--skeletons",
+            metavar="DIRECTORY",
+            show_default=False,
+            autocompletion=directories,
+            help="Write the values of short lists of categories as hierarchy files to fill in. Holds all of them, "
+            "also those that a single row has.",
+        ),
+    ] = None,
     output: Format = OutputFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -69,8 +95,9 @@ def init(
     """Profile a table and write a commented spec to start from.
 
     The profile is made in the database, on a read-only connection; only counts and ranges
-    reach this process. The spec goes to standard output: read it before you use it, since
-    which columns identify a person is for you to decide.
+    reach this process, unless --skeletons asks for values. The spec goes to standard
+    output: read it before you use it, since which columns identify a person is for you to
+    decide.
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
@@ -78,8 +105,16 @@ def init(
 
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         with engine.run(Deadline(timeout)):
-            text = write_spec(engine, table, report=run.report)
+            text = write_spec(
+                engine,
+                table,
+                largest_combination=combinations,
+                skeleton_directory=skeleton_directory,
+                report=run.report,
+            )
         run.close()
+        if skeleton_directory is not None:
+            run.message(f"warning: the files in {skeleton_directory} hold values of the table; fill in their groups")
         if output is OutputFormat.json:
             print_json({"verb": "init", "table": table, "spec": text})
         else:

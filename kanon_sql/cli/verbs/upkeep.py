@@ -84,7 +84,7 @@ def clean(
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
         from kanon_sql.pipeline.clean import clean as run_clean
-        from kanon_sql.report.text import clean_text
+        from kanon_sql.report.upkeep import clean_text
 
         asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
         need_database(database)
@@ -131,7 +131,7 @@ def doctor(
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines.base import Deadline
         from kanon_sql.pipeline.doctor import doctor as run_doctor
-        from kanon_sql.report.text import doctor_text
+        from kanon_sql.report.upkeep import doctor_text
 
         need_database(database)
         engine = run.connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)
@@ -165,7 +165,7 @@ def schema(
     """
     with session(quiet=True, verbose=False):
         if result + of_audit + of_risk > 1:
-            raise SpecError("--result, --audit and --risk exclude each other")
+            raise SpecError("--result, --audit and --risk exclude each other; give one of them")
         if result or of_audit or of_risk:
             from kanon_sql.report.json import audit_schema, result_schema, risk_schema
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
@@ -18,7 +19,7 @@ __all__ = ["Backend", "Found"]
 Found = tuple[Literal["table", "view"], tuple[str, ...]]
 
 
-class Backend:
+class Backend(ABC):
     """One database family: its session, catalog, types, errors and rights.
 
     Attributes:
@@ -74,13 +75,13 @@ class Backend:
         """The server's version."""
         return ".".join(str(part) for part in engine._connection.dialect.server_version_info or ())
 
+    @abstractmethod
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """The columns of a FROM form, without reading a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """The kind and the full name of what stands under a name."""
-        raise NotImplementedError
 
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """What the planner expects of reading a FROM form; None when it does not say."""
@@ -96,9 +97,9 @@ class Backend:
     def interrupted(self, engine: RelationalEngine) -> None:
         """Ctrl-C got through the driver while a statement ran: leave nothing running on the server."""
 
+    @abstractmethod
     def cancel(self, engine: RelationalEngine) -> None:
         """Stop the running statement on the server; called from another thread."""
-        raise NotImplementedError
 
     def cancelled(self, error: BaseException) -> bool:
         """Whether a driver's error means that the statement was cancelled."""

@@ -41,7 +41,7 @@ def write_pictures(pictures: Iterable[Picture], directory: Path, form: str) -> l
             path.write_bytes(content)
         except OSError as error:
             raise SpecError(
-                f"--pictures {directory}: cannot be written: {error.strerror or type(error).__name__}"
+                f"--pictures {directory}: cannot be written: {error.strerror or type(error).__name__}; name another"
             ) from None
         paths.append(path)
     return paths
@@ -52,7 +52,7 @@ def _png(svg: str) -> bytes:
         import vl_convert
     except ImportError:
         raise UnsupportedError(
-            "PNG pictures need vl-convert: install kanon-sql[report], or ask for --picture-format svg"
+            "PNG pictures need vl-convert; install kanon-sql[report], or ask for --picture-format svg"
         ) from None
     png: bytes = vl_convert.svg_to_png(svg, scale=_PNG_SCALE)
     return png

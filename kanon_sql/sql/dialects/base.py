@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Literal
 
@@ -15,7 +16,7 @@ _QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.
 _QUOTED_LITERAL_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
 
 
-class Dialect:
+class Dialect(ABC):
     """The SQL of one engine: DuckDB's, unless a subclass says otherwise.
 
     Attributes:
@@ -42,9 +43,9 @@ class Dialect:
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
 
+    @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Text that is compared character by character, whatever its column's collation is."""
-        raise NotImplementedError
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Replace what sqlglot would pass through or change without a warning."""
@@ -134,14 +135,14 @@ class Dialect:
         return [self.rename(release, aside[-1]), self.rename(table, release[-1])]
 
     def form(self, value: str, kind: str, type_name: str) -> str:
-        """Where columns are not typed: the form of a stored value in words, which begins with ``kind`` if it fits.
+        """The form of a stored value in words, which begins with ``kind`` if it fits; where columns are typed, it does.
 
         Args:
             value: a column in this dialect.
             kind: the kind that its declared type promises; ``other`` promises one form, whichever.
             type_name: that type.
         """
-        raise NotImplementedError
+        return self.literal(kind)
 
     @property
     def quoted(self) -> re.Pattern[str]:

@@ -57,7 +57,9 @@ class BigQuery(Dialect):
 def _refuse_escapes(name: str) -> None:
     """BigQuery allows neither in a name, and not every sqlglot escapes them."""
     if "\\" in name or "`" in name:
-        raise UnsupportedError("bigquery: a name holds a backslash or a backtick, which BigQuery does not allow")
+        raise UnsupportedError(
+            "bigquery: a name holds a backslash or a backtick, which BigQuery does not allow; rename it in a query"
+        )
 
 
 def _by_json(node: exp.Expr) -> exp.Expr:

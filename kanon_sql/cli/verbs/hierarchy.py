@@ -1,0 +1,155 @@
+"""``hierarchy``: the lookup tables that a spec's hierarchies become."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import attributes, directories
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ScratchMode,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.errors import SpecError
+
+__all__ = ["hierarchy"]
+
+
+class ExportFormat(StrEnum):
+    """How ``hierarchy --export`` writes a file."""
+
+    arx = "arx"
+    csv = "csv"
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql hierarchy spec.yml -d clinic.duckdb",
+        "kanon-sql hierarchy spec.yml -d clinic.duckdb --attribute age --reveal 5",
+        "kanon-sql hierarchy spec.yml -d clinic.duckdb --export hierarchies",
+        "kanon-sql hierarchy spec.yml --values age=0..120 --export ages",
+    )
+)
+def hierarchy(
+    context: typer.Context,
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="NAME",
+            show_default=False,
+            autocompletion=attributes,
+            help="An attribute to look at, once each; all that have a hierarchy if not given.",
+        ),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--values",
+            metavar="NAME=VALUES",
+            show_default=False,
+            autocompletion=attributes,
+            help="Build this hierarchy without a database: of a range (age=0..120, born=1950-01-01..1999-12-31), "
+            "of a file with a value per line (zip=zips.txt), or, by the name alone, of what a file or a tree holds.",
+        ),
+    ] = None,
+    reveal: Annotated[
+        int,
+        typer.Option(
+            "--reveal", metavar="N", min=0, help="Show so many values per attribute, and so many missing ones."
+        ),
+    ] = 0,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            "--export",
+            metavar="DIRECTORY",
+            show_default=False,
+            autocompletion=directories,
+            help="Write every hierarchy as a file, for ARX and for the spec's file:. Holds all values.",
+        ),
+    ] = None,
+    export_format: Annotated[
+        ExportFormat | None,
+        typer.Option(
+            "--export-format",
+            show_default=False,
+            help="arx: value;level 1;...;top (if not given). csv: commas and a header, for a table or a dbt seed.",
+        ),
+    ] = None,
+    scratch: ScratchMode = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Show, validate and export the hierarchies of a spec.
+
+    Builds the lookup tables on a read-only connection and says, level by level, how many
+    labels the data uses and how many rows the rarest has; how many values a hierarchy
+    lacks; and whether its levels nest. No value is shown but labels that stand in the spec
+    itself, unless --reveal asks for some. Exit code 1 says that a hierarchy cannot be used.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.pipeline.hierarchy import hierarchy as run_hierarchy
+        from kanon_sql.pipeline.hierarchy_values import values_in_words
+        from kanon_sql.report.hierarchy import hierarchy_text
+
+        if export_format is not None and export is None:
+            raise SpecError("--export-format is for --export; say where to write with --export DIRECTORY")
+        if values and names:
+            raise SpecError("--values names the attributes to build; leave --attribute out")
+        given_on_the_line = context.get_parameter_source("database")
+        if values and given_on_the_line is not None and given_on_the_line.name == "COMMANDLINE":
+            raise SpecError("--values builds without a database; leave -d out")
+        spec = load_spec(spec_file)
+        given = dict(map(values_in_words, values)) if values else None
+        if given is None and spec.source.table is not None:
+            need_database(database)
+        place = database if given is None else MEMORY
+        engine = run.connect(
+            place, read_only=given is None, threads=threads, memory_limit=memory_limit, scratch=scratch
+        )
+        result = run_hierarchy(
+            engine,
+            spec,
+            names or (),
+            values=given,
+            reveal=reveal,
+            export=export,
+            style="csv" if export_format is ExportFormat.csv else "arx",
+            timeout=timeout,
+            report=run.report,
+        )
+        run.close()
+        if reveal:
+            run.message("warning: values of the data follow, as --reveal asks")
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        else:
+            print_text(hierarchy_text(result))
+        for item in result.hierarchies:
+            if item.file is not None:
+                run.message(f"hierarchy: {item.file}")
+        if any(item.file is not None for item in result.hierarchies):
+            run.message("warning: these files hold every value; they are no release")
+        exit_with(result.passed)

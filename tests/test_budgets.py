@@ -1,0 +1,74 @@
+"""What may not grow unseen: the modules that a start imports, and the wheel. Seconds are in benchmarks/startup.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+MAIN = "from kanon_sql.cli import main; main()"
+LISTED = "import atexit, sys; atexit.register(lambda: print('\\n'.join(sys.modules), file=sys.stderr)); "
+
+HEAVY = {
+    "duckdb", "sqlglot", "jinja2", "ruamel", "rich", "sqlalchemy", "pandas", "numpy", "pyarrow", "pyspark",
+    "clickhouse_connect", "chdb", "vl_convert", "matplotlib", "altair",
+}  # fmt: skip
+"""What a verb imports when it needs it, and nothing before."""
+
+
+def imported(program: str, *arguments: str, **variables: str) -> set[str]:
+    """The modules that a program has imported at its end, without those of Python's own start."""
+    done = subprocess.run(
+        [sys.executable, "-c", LISTED + program, *arguments], env={**os.environ, **variables}, capture_output=True,
+        text=True, timeout=60, check=True,
+    )  # fmt: skip
+    bare = subprocess.run([sys.executable, "-c", LISTED], capture_output=True, text=True, timeout=60, check=True)
+    return set(done.stderr.split()) - set(bare.stderr.split())
+
+
+def roots(modules: set[str]) -> set[str]:
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_importing_the_package_imports_next_to_nothing() -> None:
+    modules = imported("import kanon_sql")
+    assert not roots(modules) & HEAVY
+    assert {name for name in modules if name.startswith("kanon_sql")} == {"kanon_sql", "kanon_sql.version"}
+    assert len(modules) <= 40, sorted(modules)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("anonymize", "--help"), ("hierarchy", "--help")])
+def test_help_imports_the_verbs_and_nothing_that_they_use(arguments: tuple[str, ...]) -> None:
+    modules = imported(MAIN, *arguments)
+    assert not roots(modules) & HEAVY
+    own = {name for name in modules if name.startswith("kanon_sql.")}
+    assert {name.split(".")[1] for name in own} == {"cli", "errors", "version"}
+    assert len(own) <= 25, sorted(own)
+
+
+def test_completing_imports_no_more_than_help(tmp_path: Path) -> None:
+    modules = imported(
+        MAIN, _KANON_SQL_COMPLETE="complete_bash", COMP_WORDS=f"kanon-sql plan {tmp_path}/", COMP_CWORD="2"
+    )  # fmt: skip
+    # Typer cleans help texts with rich where that is installed.
+    assert not roots(modules) & (HEAVY - {"rich"})
+    assert {name.split(".")[1] for name in modules if name.startswith("kanon_sql.")} == {"cli", "errors", "version"}
+
+
+@pytest.mark.slow
+def test_the_wheel_is_small(tmp_path: Path) -> None:
+    """Code, templates and schemas: 0.6 MB in 2026."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+    subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.stat().st_size < 1_000_000
+    with zipfile.ZipFile(wheel) as files:
+        assert sum(item.file_size for item in files.infolist()) < 4_000_000
+        suffixes = {Path(item.filename).suffix for item in files.infolist() if ".dist-info/" not in item.filename}
+    assert suffixes <= {".py", ".j2", ".json", ".typed", ".css", ".js", ".html"}
