@@ -47,6 +47,7 @@ from kanon_sql.privacy import model_of
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.quality import METRICS
 from kanon_sql.release import Written
+from kanon_sql.search import Batch
 from kanon_sql.spec import Spec
 from kanon_sql.sql import templates
 from kanon_sql.sql.dialects import DIALECTS, dialect_named
@@ -199,6 +200,9 @@ def statements(dialect: str) -> list[Statement]:
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
         evaluator.losses((1, 1, 0))
+        several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+        evaluator.ask(Batch(tuple(several[:2]), metrics=False))
+        evaluator.ask(Batch(tuple(several), metrics=False))  # rows of one table, where that is cheaper
         counted = [evaluator.table("source", (0, 0, 0), kept_only=False)]
         count_classes(workspace, [*counted, evaluator.table("release", (1, 1, 0), kept_only=True)], models)
         DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
