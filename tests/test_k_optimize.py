@@ -28,7 +28,7 @@ from kanon_sql.lattice import Lattice
 from kanon_sql.pipeline.search import Budget
 from kanon_sql.quality import METRICS, Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
-from kanon_sql.spec.model import _BOUNDED
+from kanon_sql.spec.sections import _BOUNDED
 from kanon_sql.sql.text import Sql
 
 # --- The optimum -----------------------------------------------------------------------------------

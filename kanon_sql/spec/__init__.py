@@ -24,10 +24,11 @@ from kanon_sql.spec.hierarchy import (
     ValueHierarchy,
 )
 from kanon_sql.spec.ledger import LedgerOptions
-from kanon_sql.spec.model import SearchOptions, Source, Spec, Suppression
+from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresence, KMap
 from kanon_sql.spec.requirements import KAnonymity, LDiversity, TCloseness
+from kanon_sql.spec.sections import SearchOptions, Source, Suppression
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [

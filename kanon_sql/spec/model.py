@@ -5,276 +5,36 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
-from fractions import Fraction
-from math import floor
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self, cast
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import (
-    Field,
-    GetJsonSchemaHandler,
-    PrivateAttr,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    WithJsonSchema,
-    model_serializer,
-)
-from pydantic_core import CoreSchema
+from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import (
     AT_KEY,
     Fault,
     Faults,
-    Loc,
     Part,
     checked,
     choice,
-    did_you_mean,
     fail,
-    flag,
-    integer,
     items,
     kind,
-    quote,
-    share,
     text,
 )
-from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
+from kanon_sql.spec.disclosure import LISTED, Requirement, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.redact import redact_location, redact_sql
 from kanon_sql.spec.requirements import KAnonymity, TCloseness
+from kanon_sql.spec.roles import requirement_faults, role_faults
+from kanon_sql.spec.sections import SearchOptions, Source, Suppression
 from kanon_sql.spec.tree import TreeHierarchy
 
-__all__ = ["SearchOptions", "Source", "Spec", "Suppression"]
-
-
-# --- Source --------------------------------------------------------------------------------
-
-_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
-
-
-class Source(Part):
-    """What to read: exactly one of a table (or view), a query, and a file.
-
-    Attributes:
-        table: catalog, schema and name, as many as are given.
-        query: a SELECT statement in the database's own dialect.
-        file: a Parquet or CSV path, relative to the spec file.
-    """
-
-    expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
-
-    table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
-    query: Annotated[str | None, checked(text("a query")), _TEXT] = None
-    file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
-
-    @classmethod
-    def written(cls, value: Any) -> Any:
-        """A name alone is a table."""
-        return {"table": value} if isinstance(value, str | list | tuple) else value
-
-    @classmethod
-    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """Exactly one of the three."""
-        if not given:
-            yield Fault((), f"expected {cls.expected}, got none of them")
-        for key in list(given)[1:]:
-            yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
-
-    def to_dict(self) -> str | dict[str, str]:
-        """The form a spec is written in."""
-        if self.table is not None:
-            return format_table_name(self.table)
-        return {"query": self.query} if self.query is not None else {"file": cast(str, self.file)}
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        inner = handler.resolve_ref_schema(handler(core))
-        for schema in inner["properties"].values():
-            schema.pop("default", None)
-        return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "minProperties": 1, "maxProperties": 1}]}
-
-
-# --- Options -------------------------------------------------------------------------------
-
-
-def _limit(value: object) -> int | float:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return integer("a row count", 0)(value)
-    if isinstance(value, float | Decimal):
-        return share("a share of the rows")(value)
-    fail(f"expected a share between 0 and 1 or a whole number of rows, got {kind(value)}")
-
-
-_LIMIT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}]}
-
-
-class Suppression(Part):
-    """How many rows may be left out (MaxSup), and what happens to them.
-
-    Attributes:
-        limit: a whole number counts rows; a number with a fraction, from 0.0 to 1.0, is a
-            share of the source's rows.
-        style: ``drop`` leaves the rows out; ``mask`` keeps them with every
-            quasi-identifier at its top value.
-    """
-
-    expected: ClassVar[str] = "{limit: 0.05, style: drop}"
-
-    limit: Annotated[int | float, checked(_limit), WithJsonSchema(_LIMIT)] = Field(
-        default=0.0, description="MaxSup: a whole number of rows, or a share from 0.0 to 1.0."
-    )
-    style: Annotated[Literal["drop", "mask"], checked(choice("suppression style", ("drop", "mask")))] = Field(
-        default="drop", description="Leave suppressed rows out, or keep them at the top values."
-    )
-
-    def max_rows(self, rows: int) -> int:
-        """The most rows that may be suppressed out of ``rows``; exact, rounded down."""
-        if isinstance(self.limit, int):
-            return self.limit
-        return floor(Fraction(Decimal(str(self.limit))) * rows)
-
-
-_ALGORITHMS = (
-    "optimal",
-    "samarati",
-    "incognito",
-    "exhaustive",
-    "k_optimize",
-    "greedy",
-    "datafly",
-    "bottom_up",
-    "top_down",
-    "genetic",
-    "annealing",
-)
-_METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
-_BOUNDED = ("loss", "discernibility")
-"""The metrics that k_optimize has lower bounds for."""
-_PREFERENCES = (
-    "minimum_suppression",
-    "minimum_absolute_distance",
-    "minimum_relative_distance",
-    "maximum_distribution",
-)
-
-
-_VARIANTS = ("basic", "super_roots", "cube")
-_TAKEN_BY = {
-    "variant": ("incognito",),
-    "matrix": ("samarati",),
-    "seed": ("genetic", "annealing"),
-    "cuts": ("k_optimize",),
-}
-"""Options that only some algorithms take."""
-
-
-class SearchOptions(Part):
-    """How to search the generalization lattice, and what makes one node better than another.
-
-    Attributes:
-        algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
-            the ordered domains into intervals.
-        metric: what to optimize; k_optimize knows loss and discernibility.
-        prefer: what decides between equals; not for k_optimize.
-        variant: for incognito, which frequency sets it prepares.
-        matrix: for samarati, count suppressed rows by the matrix of distance vectors.
-        seed: for genetic and annealing, of the random numbers.
-        cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
-            quantiles of the rows; None for between any two values.
-    """
-
-    expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
-
-    algorithm: Annotated[
-        Literal[
-            "optimal",
-            "samarati",
-            "incognito",
-            "exhaustive",
-            "k_optimize",
-            "greedy",
-            "datafly",
-            "bottom_up",
-            "top_down",
-            "genetic",
-            "annealing",
-        ],
-        checked(choice("search algorithm", _ALGORITHMS)),
-    ] = Field(default="optimal", description="The search algorithm.")
-    metric: Annotated[
-        Literal["loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"],
-        checked(choice("quality metric", _METRICS)),
-    ] = Field(default="loss", description="The quality metric to optimize.")
-    prefer: Annotated[
-        Literal[
-            "minimum_suppression",
-            "minimum_absolute_distance",
-            "minimum_relative_distance",
-            "maximum_distribution",
-        ],
-        checked(choice("preference criterion", _PREFERENCES)),
-    ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
-    variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
-        Field(default="basic", description="For incognito: which frequency sets it prepares.")
-    )
-    matrix: Annotated[bool, checked(flag)] = Field(
-        default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
-    )
-    seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
-        default=0, description="For genetic and annealing: of the random numbers."
-    )
-    cuts: Annotated[
-        int | None,
-        checked(integer("a number of cuts", 1)),
-        WithJsonSchema({"type": ["integer", "null"], "minimum": 1}),
-    ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
-
-    @property
-    def of_intervals(self) -> bool:
-        """Whether the algorithm chooses intervals of the values, not levels of the hierarchies."""
-        return self.algorithm == "k_optimize"
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """What the algorithm takes beyond the question."""
-        taken = {"variant": self.variant, "seed": self.seed}
-        return {name: value for name, value in taken.items() if self.algorithm in _TAKEN_BY[name]}
-
-    @classmethod
-    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
-        """What an algorithm does not take, or cannot do."""
-        algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
-        if algorithm in _ALGORITHMS:
-            for option, algorithms in _TAKEN_BY.items():
-                if option in given and algorithm not in algorithms:
-                    yield Fault(
-                        (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
-                    )
-        if algorithm != "k_optimize":
-            return
-        if given.get("metric") in set(_METRICS) - set(_BOUNDED):
-            yield Fault(
-                ("metric",),
-                "k_optimize needs a metric that more cuts cannot make worse but by suppression, which is known of "
-                f"{' and '.join(_BOUNDED)} only",
-            )
-        if "prefer" in given and given["prefer"] != cls.model_fields["prefer"].default:
-            yield Fault(("prefer",), "k_optimize chooses by the metric alone", True)
-
-    @model_serializer(mode="wrap")
-    def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Only what the algorithm takes, so that what is written can be read back."""
-        written: dict[str, Any] = handler(self)
-        return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
-
-
-# --- The spec ------------------------------------------------------------------------------
+__all__ = ["Spec"]
 
 
 def _version(value: object) -> int:
@@ -420,8 +180,8 @@ class Spec(Part):
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """One role per column, requirements about sensitive columns, a release of its own."""
-        yield from _roles(given)
-        yield from _requirements(given)
+        yield from role_faults(given)
+        yield from requirement_faults(given)
         source = given.get("source")
         if isinstance(source, Source | Mapping):
             source = source.table if isinstance(source, Source) else source.get("table")
@@ -559,81 +319,3 @@ def _tidy(schema: object) -> None:
             schema["description"] = schema["description"].partition("\n\n")[0].replace("``", "")
         for part in schema.values():
             _tidy(part)
-
-
-def _listed(given: Mapping[str, Any], role: str) -> Iterator[tuple[str, Fault]]:
-    """The columns written in a role, each with a fault that stands there, still without words."""
-    written = given.get(role)
-    if isinstance(written, Mapping):
-        for name in written:
-            yield name, Fault((role, name), "", True)
-    elif isinstance(written, list | tuple):
-        for position, name in enumerate(written):
-            if isinstance(name, str):
-                yield name, Fault((role, position), "")
-
-
-def _roles(given: Mapping[str, Any]) -> Iterator[Fault]:
-    """A column has one role. Names are compared without case, as most databases do."""
-    seen: dict[str, tuple[str, str]] = {}
-    places: dict[str, Loc] = {}
-    for role in ("identifiers", "quasi_identifiers", "sensitive", "keep"):
-        for name, fault in _listed(given, role):
-            other, first = seen.setdefault(name.casefold(), (role, name))
-            if fault.loc == places.setdefault(name.casefold(), fault.loc):
-                continue
-            shown = quote(name) if name == first else f"{quote(name)} ({quote(first)}, but for upper and lower case)"
-            if other == role:
-                yield fault._replace(message=f"column {shown} is listed twice")
-            else:
-                yield fault._replace(message=f"column {shown} is also under {other}; a column has one role")
-    unit = given.get("unit")
-    if isinstance(unit, str):
-        role, name = seen.get(unit.casefold(), ("", ""))
-        if role in ("quasi_identifiers", "sensitive", "keep"):
-            yield Fault(
-                ("unit",),
-                f"column {quote(name)} is the unit and also under {role}: it identifies persons "
-                "and would be released; a unit may be listed under identifiers only",
-            )
-
-
-def _requirements(given: Mapping[str, Any]) -> Iterator[Fault]:
-    """Requirements protect columns listed as sensitive, and none is asked for twice."""
-    written = given.get("privacy")
-    if not isinstance(written, list | tuple):
-        return
-    sensitive = [name for name, _ in _listed(given, "sensitive")]
-    quasi_identifiers = [name for name, _ in _listed(given, "quasi_identifiers")]
-    references: dict[object, str] = {}
-    seen: dict[tuple[object, ...], int] = {}
-    for position, item in enumerate(written):
-        try:
-            requirement = parse_requirement(item)
-        except ValidationError:
-            continue  # reported where it is checked
-        loc = ("privacy", position, requirement.name)
-        attribute = requirement.attribute
-        if attribute is not None and attribute not in sensitive:
-            hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
-            yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
-        for fault in misfits(requirement, quasi_identifiers, sensitive, given.get("unit")):
-            yield fault._replace(loc=(*loc, *fault.loc))
-        reference = getattr(requirement, "reference", None)
-        if reference is not None and references.setdefault(attribute, reference) != reference:
-            why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
-            yield Fault((*loc, "reference"), why)
-        grouped = getattr(requirement, "quasi_identifiers", None)
-        key = (
-            requirement.name,
-            attribute,
-            getattr(requirement, "kind", None),
-            getattr(requirement, "distance", None),
-            getattr(requirement, "population", None),
-            getattr(requirement, "background", None),
-            None if grouped is None else frozenset(grouped),
-            getattr(requirement, "others_as_quasi_identifiers", False),
-        )
-        if key in seen:
-            yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
-        seen.setdefault(key, position)

@@ -1,0 +1,91 @@
+"""What the sections of a spec must not say against each other: a role per column, and requirements that fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from kanon_sql.spec.checks import Fault, Loc, did_you_mean, quote
+from kanon_sql.spec.disclosure import misfits, parse_requirement
+
+__all__ = ["requirement_faults", "role_faults"]
+
+
+def _listed(given: Mapping[str, Any], role: str) -> Iterator[tuple[str, Fault]]:
+    """The columns written in a role, each with a fault that stands there, still without words."""
+    written = given.get(role)
+    if isinstance(written, Mapping):
+        for name in written:
+            yield name, Fault((role, name), "", True)
+    elif isinstance(written, list | tuple):
+        for position, name in enumerate(written):
+            if isinstance(name, str):
+                yield name, Fault((role, position), "")
+
+
+def role_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """A column has one role. Names are compared without case, as most databases do."""
+    seen: dict[str, tuple[str, str]] = {}
+    places: dict[str, Loc] = {}
+    for role in ("identifiers", "quasi_identifiers", "sensitive", "keep"):
+        for name, fault in _listed(given, role):
+            other, first = seen.setdefault(name.casefold(), (role, name))
+            if fault.loc == places.setdefault(name.casefold(), fault.loc):
+                continue
+            shown = quote(name) if name == first else f"{quote(name)} ({quote(first)}, but for upper and lower case)"
+            if other == role:
+                yield fault._replace(message=f"column {shown} is listed twice")
+            else:
+                yield fault._replace(message=f"column {shown} is also under {other}; a column has one role")
+    unit = given.get("unit")
+    if isinstance(unit, str):
+        role, name = seen.get(unit.casefold(), ("", ""))
+        if role in ("quasi_identifiers", "sensitive", "keep"):
+            yield Fault(
+                ("unit",),
+                f"column {quote(name)} is the unit and also under {role}: it identifies persons "
+                "and would be released; a unit may be listed under identifiers only",
+            )
+
+
+def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """Requirements protect columns listed as sensitive, and none is asked for twice."""
+    written = given.get("privacy")
+    if not isinstance(written, list | tuple):
+        return
+    sensitive = [name for name, _ in _listed(given, "sensitive")]
+    quasi_identifiers = [name for name, _ in _listed(given, "quasi_identifiers")]
+    references: dict[object, str] = {}
+    seen: dict[tuple[object, ...], int] = {}
+    for position, item in enumerate(written):
+        try:
+            requirement = parse_requirement(item)
+        except ValidationError:
+            continue  # reported where it is checked
+        loc = ("privacy", position, requirement.name)
+        attribute = requirement.attribute
+        if attribute is not None and attribute not in sensitive:
+            hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
+            yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
+        for fault in misfits(requirement, quasi_identifiers, sensitive, given.get("unit")):
+            yield fault._replace(loc=(*loc, *fault.loc))
+        reference = getattr(requirement, "reference", None)
+        if reference is not None and references.setdefault(attribute, reference) != reference:
+            why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
+            yield Fault((*loc, "reference"), why)
+        grouped = getattr(requirement, "quasi_identifiers", None)
+        key = (
+            requirement.name,
+            attribute,
+            getattr(requirement, "kind", None),
+            getattr(requirement, "distance", None),
+            getattr(requirement, "population", None),
+            getattr(requirement, "background", None),
+            None if grouped is None else frozenset(grouped),
+            getattr(requirement, "others_as_quasi_identifiers", False),
+        )
+        if key in seen:
+            yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
+        seen.setdefault(key, position)

@@ -1,0 +1,259 @@
+"""Sections of a spec: where the rows are, how many may be suppressed, how to search."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from typing import Annotated, Any, ClassVar, Literal, Self, cast
+
+from pydantic import (
+    Field,
+    GetJsonSchemaHandler,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+)
+from pydantic_core import CoreSchema
+
+from kanon_sql.spec.checks import (
+    Fault,
+    Part,
+    checked,
+    choice,
+    fail,
+    flag,
+    integer,
+    kind,
+    share,
+    text,
+)
+from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.names import format_table_name
+
+__all__ = ["SearchOptions", "Source", "Suppression"]
+
+
+# --- Source --------------------------------------------------------------------------------
+
+_TEXT = WithJsonSchema({"type": "string", "minLength": 1})
+
+
+class Source(Part):
+    """What to read: exactly one of a table (or view), a query, and a file.
+
+    Attributes:
+        table: catalog, schema and name, as many as are given.
+        query: a SELECT statement in the database's own dialect.
+        file: a Parquet or CSV path, relative to the spec file.
+    """
+
+    expected: ClassVar[str] = "a table name, {query: ...} or {file: ...}"
+
+    table: Annotated[tuple[str, ...] | None, checked(table_name), WithJsonSchema(TABLE_NAME)] = None
+    query: Annotated[str | None, checked(text("a query")), _TEXT] = None
+    file: Annotated[str | None, checked(text("a file name")), _TEXT] = None
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A name alone is a table."""
+        return {"table": value} if isinstance(value, str | list | tuple) else value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Exactly one of the three."""
+        if not given:
+            yield Fault((), f"expected {cls.expected}, got none of them")
+        for key in list(given)[1:]:
+            yield Fault((key,), f"one source is allowed, and {next(iter(given))!r} is given already", True)
+
+    def to_dict(self) -> str | dict[str, str]:
+        """The form a spec is written in."""
+        if self.table is not None:
+            return format_table_name(self.table)
+        return {"query": self.query} if self.query is not None else {"file": cast(str, self.file)}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        inner = handler.resolve_ref_schema(handler(core))
+        for schema in inner["properties"].values():
+            schema.pop("default", None)
+        return {"anyOf": [*TABLE_NAME["anyOf"], {**inner, "minProperties": 1, "maxProperties": 1}]}
+
+
+# --- Options -------------------------------------------------------------------------------
+
+
+def _limit(value: object) -> int | float:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return integer("a row count", 0)(value)
+    if isinstance(value, float | Decimal):
+        return share("a share of the rows")(value)
+    fail(f"expected a share between 0 and 1 or a whole number of rows, got {kind(value)}")
+
+
+_LIMIT = {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "number", "minimum": 0, "maximum": 1}]}
+
+
+class Suppression(Part):
+    """How many rows may be left out (MaxSup), and what happens to them.
+
+    Attributes:
+        limit: a whole number counts rows; a number with a fraction, from 0.0 to 1.0, is a
+            share of the source's rows.
+        style: ``drop`` leaves the rows out; ``mask`` keeps them with every
+            quasi-identifier at its top value.
+    """
+
+    expected: ClassVar[str] = "{limit: 0.05, style: drop}"
+
+    limit: Annotated[int | float, checked(_limit), WithJsonSchema(_LIMIT)] = Field(
+        default=0.0, description="MaxSup: a whole number of rows, or a share from 0.0 to 1.0."
+    )
+    style: Annotated[Literal["drop", "mask"], checked(choice("suppression style", ("drop", "mask")))] = Field(
+        default="drop", description="Leave suppressed rows out, or keep them at the top values."
+    )
+
+    def max_rows(self, rows: int) -> int:
+        """The most rows that may be suppressed out of ``rows``; exact, rounded down."""
+        if isinstance(self.limit, int):
+            return self.limit
+        return floor(Fraction(Decimal(str(self.limit))) * rows)
+
+
+_ALGORITHMS = (
+    "optimal",
+    "samarati",
+    "incognito",
+    "exhaustive",
+    "k_optimize",
+    "greedy",
+    "datafly",
+    "bottom_up",
+    "top_down",
+    "genetic",
+    "annealing",
+)
+_METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
+_BOUNDED = ("loss", "discernibility")
+"""The metrics that k_optimize has lower bounds for."""
+_PREFERENCES = (
+    "minimum_suppression",
+    "minimum_absolute_distance",
+    "minimum_relative_distance",
+    "maximum_distribution",
+)
+
+
+_VARIANTS = ("basic", "super_roots", "cube")
+_TAKEN_BY = {
+    "variant": ("incognito",),
+    "matrix": ("samarati",),
+    "seed": ("genetic", "annealing"),
+    "cuts": ("k_optimize",),
+}
+"""Options that only some algorithms take."""
+
+
+class SearchOptions(Part):
+    """How to search the generalization lattice, and what makes one node better than another.
+
+    Attributes:
+        algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
+            the ordered domains into intervals.
+        metric: what to optimize; k_optimize knows loss and discernibility.
+        prefer: what decides between equals; not for k_optimize.
+        variant: for incognito, which frequency sets it prepares.
+        matrix: for samarati, count suppressed rows by the matrix of distance vectors.
+        seed: for genetic and annealing, of the random numbers.
+        cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
+            quantiles of the rows; None for between any two values.
+    """
+
+    expected: ClassVar[str] = "{algorithm: optimal, metric: loss}"
+
+    algorithm: Annotated[
+        Literal[
+            "optimal",
+            "samarati",
+            "incognito",
+            "exhaustive",
+            "k_optimize",
+            "greedy",
+            "datafly",
+            "bottom_up",
+            "top_down",
+            "genetic",
+            "annealing",
+        ],
+        checked(choice("search algorithm", _ALGORITHMS)),
+    ] = Field(default="optimal", description="The search algorithm.")
+    metric: Annotated[
+        Literal["loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"],
+        checked(choice("quality metric", _METRICS)),
+    ] = Field(default="loss", description="The quality metric to optimize.")
+    prefer: Annotated[
+        Literal[
+            "minimum_suppression",
+            "minimum_absolute_distance",
+            "minimum_relative_distance",
+            "maximum_distribution",
+        ],
+        checked(choice("preference criterion", _PREFERENCES)),
+    ] = Field(default="minimum_suppression", description="What decides between equally low solutions.")
+    variant: Annotated[Literal["basic", "super_roots", "cube"], checked(choice("variant of incognito", _VARIANTS))] = (
+        Field(default="basic", description="For incognito: which frequency sets it prepares.")
+    )
+    matrix: Annotated[bool, checked(flag)] = Field(
+        default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
+    )
+    seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
+        default=0, description="For genetic and annealing: of the random numbers."
+    )
+    cuts: Annotated[
+        int | None,
+        checked(integer("a number of cuts", 1)),
+        WithJsonSchema({"type": ["integer", "null"], "minimum": 1}),
+    ] = Field(default=None, description="k_optimize: the most places to cut a domain at; any by default.")
+
+    @property
+    def of_intervals(self) -> bool:
+        """Whether the algorithm chooses intervals of the values, not levels of the hierarchies."""
+        return self.algorithm == "k_optimize"
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What the algorithm takes beyond the question."""
+        taken = {"variant": self.variant, "seed": self.seed}
+        return {name: value for name, value in taken.items() if self.algorithm in _TAKEN_BY[name]}
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """What an algorithm does not take, or cannot do."""
+        algorithm = given.get("algorithm", cls.model_fields["algorithm"].default)
+        if algorithm in _ALGORITHMS:
+            for option, algorithms in _TAKEN_BY.items():
+                if option in given and algorithm not in algorithms:
+                    yield Fault(
+                        (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
+                    )
+        if algorithm != "k_optimize":
+            return
+        if given.get("metric") in set(_METRICS) - set(_BOUNDED):
+            yield Fault(
+                ("metric",),
+                "k_optimize needs a metric that more cuts cannot make worse but by suppression, which is known of "
+                f"{' and '.join(_BOUNDED)} only",
+            )
+        if "prefer" in given and given["prefer"] != cls.model_fields["prefer"].default:
+            yield Fault(("prefer",), "k_optimize chooses by the metric alone", True)
+
+    @model_serializer(mode="wrap")
+    def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Only what the algorithm takes, so that what is written can be read back."""
+        written: dict[str, Any] = handler(self)
+        return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
+
+
+# --- The spec ------------------------------------------------------------------------------
