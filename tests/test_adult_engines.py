@@ -67,7 +67,8 @@ def reference() -> Iterator[Reference]:
 )
 class TestAdult:
     @pytest.fixture(scope="class")
-    def subject(self, request: pytest.FixtureRequest) -> Iterator[Subject]:
+    @classmethod
+    def subject(cls, request: pytest.FixtureRequest) -> Iterator[Subject]:
         with subject_of(request.param) as made:
             made.table("adult", dict.fromkeys(COLUMNS, "text"), rows())
             yield made

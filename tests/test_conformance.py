@@ -66,6 +66,7 @@ def test_the_core_exists() -> None:
 )
 class TestEngines(Conformance):
     @pytest.fixture(scope="class")
-    def subject(self, request: pytest.FixtureRequest) -> Iterator[Subject]:
+    @classmethod
+    def subject(cls, request: pytest.FixtureRequest) -> Iterator[Subject]:
         with subject_of(request.param) as made:
             yield made

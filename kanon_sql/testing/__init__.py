@@ -2,7 +2,8 @@
 
     class TestMyEngine(kanon_sql.testing.Conformance):
         @pytest.fixture(scope="class")
-        def subject(self):
+        @classmethod
+        def subject(cls):
             yield MySubject(...)          # a kanon_sql.testing.Subject
 
 Every test makes its tables through the subject, runs the verbs, and compares with DuckDB or

@@ -269,7 +269,8 @@ class Conformance:
             pytest.skip(why)
 
     @pytest.fixture(scope="class")
-    def reference(self) -> Iterator[Reference]:
+    @classmethod
+    def reference(cls) -> Iterator[Reference]:
         """DuckDB with the visits."""
         made = Reference()
         made.table("visits", VISITS, visits())
@@ -277,7 +278,8 @@ class Conformance:
         made.connection.close()
 
     @pytest.fixture(scope="class")
-    def with_visits(self, subject: Subject) -> Subject:
+    @classmethod
+    def with_visits(cls, subject: Subject) -> Subject:
         """The subject, with the visits in it."""
         subject.table("visits", VISITS, visits())
         return subject
