@@ -137,7 +137,9 @@ def _background(
         weight, used = None, {name: own[name] for name in named}
     else:
         if model.weight not in own:
-            raise SpecError(f"{shown}: there is no column {model.weight!r} of weights")
+            raise SpecError(
+                f"{shown}: there is no column {model.weight!r} of weights; name one of the background's columns"
+            )
         if own[model.weight].kind not in _NUMBERS:
             raise SpecError(f"{shown}: the weight {model.weight!r} is {own[model.weight].type}; expected a number")
         weight = exact_value(own[model.weight], "checked")
@@ -150,7 +152,9 @@ def _background(
                 f"{shown}: {unusable:,} weights ({model.weight}) are missing, negative or not finite; leave them out"
             )
         if not positive:
-            raise SpecError(f"{shown}: no weight ({model.weight}) is above 0, so it is no distribution")
+            raise SpecError(
+                f"{shown}: no weight ({model.weight}) is above 0, so it is no distribution; expected positive numbers"
+            )
     target = workspace.table("background")
     values = [exact_value(own[name], "checked") for name in named]
     workspace.execute("beliefs/background", target=target, table=table, names=names, values=values, weight=weight)
@@ -186,7 +190,9 @@ def _need(own: Mapping[str, Column], named: list[str], shown: str, originals: Ma
     problems = []
     for name in named:
         if name not in own:
-            problems.append(Problem(f"{shown}: there is no column {name!r}, which bayes_optimal needs"))
+            problems.append(
+                Problem(f"{shown}: there is no column {name!r}, which bayes_optimal needs; add it in the source's form")
+            )
         elif own[name].kind != originals[name].kind:
             problems.append(
                 Problem(

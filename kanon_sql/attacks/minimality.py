@@ -137,7 +137,7 @@ def _bound(scene: Scene, attribute: str) -> _Bound:
         if isinstance(item, LDiversity) and item.attribute == attribute and item.kind == "distinct" and item.l == 2:
             return _Bound("distinct 2-diversity", 1 / 2, lambda size: size - 1, 2, None)
     raise UnsupportedError(
-        f"attack minimality: it needs an alpha_k_anonymity or a distinct l_diversity with l = 2 of {attribute}, whose "
+        f"attack minimality: expected an alpha_k_anonymity or a distinct l_diversity with l = 2 of {attribute}, whose "
         "violation can be told value by value"
     )
 
@@ -160,7 +160,7 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
             return level
     raise UnsupportedError(
         f"attack minimality: the labels of {lookup.name} are not all of one level of its hierarchy, so that the "
-        "release is no full-domain generalization of this spec"
+        "release is no full-domain generalization of this spec; audit it with the spec that it was made with"
     )
 
 
@@ -232,7 +232,8 @@ def _fetched(scene: Scene, template: str, **context: object) -> list[tuple[int, 
 def _refuse_violating(bound: _Bound, sizes: dict[int, int], held: dict[int, dict[int, int]]) -> None:
     if any(rows > bound.most(sizes[number]) for found in held.values() for number, rows in found.items()):
         raise UnsupportedError(
-            f"attack minimality: the release does not satisfy {bound.shown}, so that it is no minimal one"
+            f"attack minimality: the release does not satisfy {bound.shown}, so that it is no minimal one; "
+            "audit it with the spec that it was made with"
         )
 
 
@@ -240,7 +241,7 @@ def _refuse_other_rows(scene: Scene, sizes: dict[int, int], cells: dict[int, lis
     if {number: sum(found) for number, found in cells.items()} != sizes:
         raise UnsupportedError(
             f"attack minimality: the classes of {scene.release.shown} do not hold the rows that the source has there "
-            "now, so that it is not known what a finer release would have been made of"
+            "now, so that it is not known what a finer release would have been made of; restore the source as it was"
         )
 
 

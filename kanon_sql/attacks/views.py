@@ -70,7 +70,10 @@ def attributes_of(spec: Spec, tables: Sequence[Target]) -> list[str]:
     shown = ", ".join(table.shown for table in tables)
     for what, names in (("quasi-identifier", spec.quasi_identifiers), ("sensitive attribute", spec.sensitive)):
         if not any(name in table.columns for table in tables for name in names):
-            raise SpecError(f"views: none of {shown} has a {what} of the spec, so that they say nothing together")
+            raise SpecError(
+                f"views: none of {shown} has a {what} of the spec, so that they say nothing together; give views "
+                "that have some"
+            )
     return [name for name in spec.sensitive if any(name in table.columns for table in tables)]
 
 

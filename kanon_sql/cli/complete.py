@@ -19,7 +19,8 @@ DIALECTS = (
 """The dialects of ``render``; written out, since what defines them imports the SQL parser."""
 
 ATTACKS = (
-    "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "unsorted",
+    "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
+    "unsorted", "consistency", "minimality", "definetti",
 )  # fmt: skip
 """The attacks of ``audit``; written out for the same reason."""
 
