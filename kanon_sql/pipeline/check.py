@@ -31,7 +31,16 @@ from kanon_sql.privacy import (
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Examination, Subject, examine, failing_classes, groupings, reference_in, table_frames
+from kanon_sql.verify import (
+    Examination,
+    Subject,
+    examine,
+    failing_classes,
+    groupings,
+    reference_in,
+    refuse_other_kind,
+    table_frames,
+)
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["check"]
@@ -188,7 +197,7 @@ def _facts(
         else:
             within, found = table, dict(columns)
         if compared:
-            _refuse_other_kind(workspace, columns[name], found[name])
+            refuse_other_kind(workspace, columns[name], found[name])
             raw = workspace.table(f"raw{index}")
             value = exact_value(found[name], "original")
             workspace.execute("check/values", target=raw, table=within, value=value, name=f"v{index}")
@@ -204,32 +213,6 @@ def _facts(
         known.refuse_absent(missing)
         facts[name] = known
     return facts, references
-
-
-_WRITTEN = ("text", "other")
-"""Kinds whose values are compared as text, exactly."""
-
-_EXACT = ("integer", "decimal")
-"""Kinds whose values are the same number, or not, whichever of the two they are."""
-
-
-def _refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> None:
-    """Refuse to look up values of one kind in a distribution of another.
-
-    Databases would cast one of them: 1 is found as '1' and as '01' then, and its rows would be counted twice.
-
-    Raises:
-        SpecError: the kinds differ.
-    """
-    kinds = {own.kind, original.kind}
-    if len(kinds) == 1 or kinds <= set(_WRITTEN) or kinds <= set(_EXACT):
-        return
-    if own.kind == "other" and not workspace.compiler.dialect.typed:  # CREATE TABLE AS forgets what dates are
-        return
-    raise SpecError(
-        f"{own.name!r} is {own.type} in the table and {original.type} in the source that it is compared with: which "
-        "of their values are the same is not known; cast one of them in a view"
-    )
 
 
 def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:
