@@ -230,6 +230,14 @@ def test_a_distribution_of_another_kind_is_refused(database: Database, ours: str
     assert kanon_sql.check(database.engine, compared_with_itself).achieved["k_anonymity"]["k"] == 3
 
 
+def test_a_distribution_that_counts_nobody_has_no_shares(database: Database) -> None:
+    """No row of the source is anybody's: whatever the table shows of a person is new."""
+    database.table("people", ["q", "s", "u"], [("a", "x", None)])
+    database.table("people_release", ["q", "s", "u"], [("a", "x", "1")])
+    spec = spec_of(["q"], [t(0.1)], sensitive=["s"], unit="u")
+    assert not kanon_sql.check(database.engine, spec).passed
+
+
 @pytest.mark.parametrize(("ours", "original"), [("INTEGER", "BIGINT"), ("DECIMAL(9, 2)", "INTEGER")])
 def test_a_distribution_of_the_same_numbers_is_not(database: Database, ours: str, original: str) -> None:
     database.table("people", {"q": "VARCHAR", "s": original}, [("a", 1), ("a", 1), ("a", 2)])
