@@ -148,7 +148,7 @@ def _parsed(text: str, delimiter: str, name: str) -> tuple[list[tuple[str, ...]]
 
 def _delimiter(text: str) -> str:
     """What separates the cells: ARX's semicolon, unless only another sign makes a table of the file."""
-    first = next(csv.reader(StringIO(text, newline=""), delimiter=";"), [])
+    first = next((row for row in csv.reader(StringIO(text, newline=""), delimiter=";") if row), [])
     if len(first) > 1:
         return ";"
     for delimiter in (",", "\t"):

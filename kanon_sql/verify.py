@@ -13,6 +13,7 @@ from typing import Any
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_classes, size_edges, size_number
 from kanon_sql.engines.base import Column, Row
+from kanon_sql.errors import SpecError
 from kanon_sql.facts import Facts
 from kanon_sql.frequency import exact_texts, exact_value
 from kanon_sql.privacy import PrivacyModel
@@ -31,8 +32,16 @@ __all__ = [
     "groupings",
     "read_examination",
     "reference_in",
+    "refuse_other_kind",
     "table_frames",
 ]
+
+
+_WRITTEN = ("text", "other")
+"""Kinds whose values are compared as text, exactly."""
+
+_EXACT = ("integer", "decimal")
+"""Kinds whose values are the same number, or not, whichever of the two they are."""
 
 
 @dataclass(frozen=True)
@@ -184,6 +193,30 @@ def groupings(models: Sequence[PrivacyModel]) -> dict[tuple[str, ...] | None, li
     for model in models:
         found.setdefault(model.quasi_identifiers, []).append(model)
     return found
+
+
+def refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> None:
+    """Refuse to look up values of one kind in a distribution of another.
+
+    Databases would cast one of them: 1 is found as '1' and as '01' then, and its rows would be counted twice.
+
+    Args:
+        workspace: where they are compared.
+        own: the attribute in the table.
+        original: the attribute where its distribution is taken from.
+
+    Raises:
+        SpecError: the kinds differ.
+    """
+    kinds = {own.kind, original.kind}
+    if len(kinds) == 1 or kinds <= set(_WRITTEN) or kinds <= set(_EXACT):
+        return
+    if own.kind == "other" and not workspace.compiler.dialect.typed:  # CREATE TABLE AS forgets what dates are
+        return
+    raise SpecError(
+        f"{own.name!r} is {own.type} in the table and {original.type} in the source that it is compared with: which "
+        "of their values are the same is not known; cast one of them in a view"
+    )
 
 
 def reference_in(workspace: Workspace, name: str, table: Relation, facts: Facts, unit: Column | None) -> Sql:

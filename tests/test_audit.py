@@ -400,6 +400,28 @@ def test_skewness_is_bounded_by_t(database: Database) -> None:
 # --- The order of rows --------------------------------------------------------------------------
 
 
+def test_skewness_leaves_out_what_it_cannot_compare(database: Database) -> None:
+    """A cast finds 1 as '1' and as '01': its rows counted twice, and those of another value gained less."""
+    database.table("people", ["q", "s"], [("a", "1"), ("a", "01"), ("b", "2"), ("b", "3")])
+    database.table("released", {"q": "VARCHAR", "s": "INTEGER"}, [("a", 1), ("a", 2), ("b", 2), ("b", 3)])
+    given = Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "released",
+            "quasi_identifiers": {"q": None},
+            "sensitive": ["s"],
+            "privacy": [{"t_closeness": {"attribute": "s", "t": 0.2}}],
+        }
+    )
+    why = "'s' is INTEGER in the table and VARCHAR in the source"
+    result = audit(database.engine, given)
+    assert "skewness" not in [attack.name for attack in result.attacks]
+    assert why in result.left_out["skewness"]
+    with pytest.raises(UnsupportedError, match=f"attack skewness: {why}"):
+        audit(database.engine, given, attacks=["skewness"])
+
+
 def ordered(database: Database, shuffled: bool) -> Spec:
     """Forty people in two classes, released in the source's order or in another; all their charges differ."""
     people = [(f"{position % 2}{position % 3}", str(position * 17 % 101)) for position in range(40)]

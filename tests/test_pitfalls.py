@@ -216,6 +216,36 @@ def test_pitfall_21_the_reference_is_the_original_table(database: Database) -> N
     assert not kanon_sql.plan(database.engine, tight).passed
 
 
+@pytest.mark.parametrize(("ours", "original"), [("INTEGER", "VARCHAR"), ("VARCHAR", "INTEGER"), ("DOUBLE", "BIGINT")])
+def test_a_distribution_of_another_kind_is_refused(database: Database, ours: str, original: str) -> None:
+    """A database that casts finds 1 as '1' and as '01': its row counted twice, and three rows were 4-anonymous."""
+    written = ["1", "01", "2"] if original == "VARCHAR" else [1, 1, 2]
+    database.table("people", {"q": "VARCHAR", "s": original}, [("a", value) for value in written])
+    database.table("people_release", {"q": "VARCHAR", "s": ours}, [("a", 1), ("a", 2), ("a", 2)])
+    asked = [k(4), t(0.5)]
+    with pytest.raises(SpecError, match=f"'s' is {ours} in the table and {original} in the source") as refused:
+        kanon_sql.check(database.engine, spec_of(["q"], asked, sensitive=["s"]))
+    assert "cast" in str(refused.value)
+    compared_with_itself = spec_of(["q"], [k(4), t(0.5, reference="release")], sensitive=["s"])
+    assert kanon_sql.check(database.engine, compared_with_itself).achieved["k_anonymity"]["k"] == 3
+
+
+def test_a_distribution_that_counts_nobody_has_no_shares(database: Database) -> None:
+    """No row of the source is anybody's: whatever the table shows of a person is new."""
+    database.table("people", ["q", "s", "u"], [("a", "x", None)])
+    database.table("people_release", ["q", "s", "u"], [("a", "x", "1")])
+    spec = spec_of(["q"], [t(0.1)], sensitive=["s"], unit="u")
+    assert not kanon_sql.check(database.engine, spec).passed
+
+
+@pytest.mark.parametrize(("ours", "original"), [("INTEGER", "BIGINT"), ("DECIMAL(9, 2)", "INTEGER")])
+def test_a_distribution_of_the_same_numbers_is_not(database: Database, ours: str, original: str) -> None:
+    database.table("people", {"q": "VARCHAR", "s": original}, [("a", 1), ("a", 1), ("a", 2)])
+    database.table("people_release", {"q": "VARCHAR", "s": ours}, [("a", 1), ("a", 1), ("a", 2)])
+    result = kanon_sql.check(database.engine, spec_of(["q"], [k(3), t(0.1)], sensitive=["s"]))
+    assert (result.verdict, result.achieved["t_closeness(s)"]["t"]) == ("pass", 0)
+
+
 # --- NULL, labels that look like NULL, collations --------------------------------------------------------
 
 AGE = {"age": {"intervals": [10, 20]}}

@@ -314,6 +314,20 @@ def test_the_functions_that_a_library_without_mathematics_is_given() -> None:
         assert (_ln(number), _floor(number)) == pytest.approx(library)
 
 
+@pytest.mark.parametrize(
+    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1.0e+20;high\n1.5;low\n")]
+)
+def test_fractions_that_are_missing_or_large_have_labels(file: Path, values: list[str], rows: str) -> None:
+    """The toolkit that opens the connection brings a ``floor`` of its own, which takes neither."""
+    hierarchy = file.with_name("q.csv")
+    hierarchy.write_text(rows)
+    run(file, "CREATE TABLE people (q REAL)", *(f"INSERT INTO people VALUES ({value})" for value in values * 2))
+    for quasi in ({"file": str(hierarchy), "minimum_level": 1}, {}):
+        result = kanon_sql.plan(connect(file), spec(quasi_identifiers={"q": quasi}))
+        assert result.passed
+        assert result.rows["released"] == 2 * len(values)
+
+
 def test_a_hierarchy_of_more_rows_than_union_all_takes(file: Path) -> None:
     run(file, "CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('n7'), ('n1299')")
     tree = {"low": [f"n{number}" for number in range(700)], "high": [f"n{number}" for number in range(700, 1400)]}

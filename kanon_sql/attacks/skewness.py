@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kanon_sql.attacks.base import Cases, Scene, Target
+from kanon_sql.attacks.base import Cases, Scene, Target, Unmeasured
 from kanon_sql.attacks.held import class_keys, held_values
 from kanon_sql.errors import SpecError
 from kanon_sql.facts import facts_of
@@ -10,12 +10,12 @@ from kanon_sql.privacy.base import TOLERANCE
 from kanon_sql.spec import TCloseness
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import identifier
-from kanon_sql.verify import reference_in
+from kanon_sql.verify import reference_in, refuse_other_kind
 
 __all__ = ["skewness"]
 
 
-def skewness(scene: Scene, attribute: str, source: Target) -> Cases:
+def skewness(scene: Scene, attribute: str, source: Target) -> Cases | Unmeasured:
     """The largest gain of posterior over prior belief in any value.
 
     The skewness attack of Li, Li, Venkatasubramanian (2007, section 3.1): the prior is a value's
@@ -44,6 +44,10 @@ def skewness(scene: Scene, attribute: str, source: Target) -> Cases:
             f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from; expected the "
             "spec's source with all its columns"
         )
+    try:
+        refuse_other_kind(scene.workspace, scene.release.columns[attribute], prior.columns[attribute])
+    except SpecError as error:
+        return Unmeasured("skewness", str(error))
     scene.look_at(prior, [attribute])
     held = held_values(
         scene,

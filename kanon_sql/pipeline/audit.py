@@ -300,7 +300,7 @@ class _Run:
             for attribute in about:
                 yield from self._measured(name, partial(self._about, name, attribute))
 
-    def _about(self, name: str, attribute: str, scene: Scene) -> Sequence[Cases | Attack]:
+    def _about(self, name: str, attribute: str, scene: Scene) -> Sequence[Cases | Attack | Unmeasured]:
         """An attack on one sensitive attribute."""
         if name == "homogeneity":
             return [homogeneity(scene, attribute)]

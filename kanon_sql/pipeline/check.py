@@ -31,7 +31,16 @@ from kanon_sql.privacy import (
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Examination, Subject, examine, failing_classes, groupings, reference_in, table_frames
+from kanon_sql.verify import (
+    Examination,
+    Subject,
+    examine,
+    failing_classes,
+    groupings,
+    reference_in,
+    refuse_other_kind,
+    table_frames,
+)
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["check"]
@@ -188,6 +197,7 @@ def _facts(
         else:
             within, found = table, dict(columns)
         if compared:
+            refuse_other_kind(workspace, columns[name], found[name])
             raw = workspace.table(f"raw{index}")
             value = exact_value(found[name], "original")
             workspace.execute("check/values", target=raw, table=within, value=value, name=f"v{index}")

@@ -79,13 +79,14 @@ class SQLiteBackend(Backend):
         if engine._owned is not None:
             for name in ("main", "temp"):
                 engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
-        for name, function in (("ln", _ln), ("floor", _floor)):
-            try:
-                engine._run(f"SELECT {name}(1.0)")
-            except Exception as error:
-                if "no such function" not in str(error):
-                    raise
-                driver.create_function(name, 1, function, deterministic=True)
+        try:
+            engine._run("SELECT ln(1.0)")
+        except Exception as error:
+            if "no such function" not in str(error):
+                raise
+            driver.create_function("ln", 1, _ln, deterministic=True)
+        # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
+        driver.create_function("floor", 1, _floor, deterministic=True)
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -195,4 +196,4 @@ def _ln(number: float | None) -> float | None:
 
 
 def _floor(number: float | None) -> float | None:
-    return number if number is None or not math.isfinite(number) else float(math.floor(number))
+    return number if number is None or abs(number) >= 2**63 else math.floor(number)  # so large, all are whole
