@@ -262,7 +262,7 @@ def test_what_is_not_one_query_is_refused(engine: DuckDBEngine, query: str) -> N
 
 @pytest.mark.parametrize("file", ["data.xlsx", "data", "data.parquet.exe", "data.json"])
 def test_other_files_are_refused(engine: DuckDBEngine, file: str) -> None:
-    with pytest.raises(SpecError, match="expected one of"):
+    with pytest.raises(SpecError, match="expected a name that ends in one of"):
         engine.relation(table=None, query=None, file=file)
 
 
