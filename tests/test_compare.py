@@ -13,6 +13,7 @@ from test_cli import SPEC, make_clinic, refused, run
 
 import kanon_sql
 from kanon_sql.pipeline.compare import compare, with_k
+from kanon_sql.testing.conformance import alike
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ def test_each_run_is_what_plan_says(clinic: Path) -> None:
     assert found.metric == "loss"
     for item in found.runs:
         alone = kanon_sql.plan(engine, with_k(specs[item.name], item.k)).to_dict()
-        assert {**item.result.to_dict(), "cost": None} == {**alone, "cost": None}
+        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})  # sums of fractions have no order
         assert f"{item.k}-anonymity" in str(alone["achieved"])
     engine.close()
 
@@ -121,7 +122,8 @@ def test_runs_with_the_same_frequency_sets_read_the_source_once(clinic: Path) ->
     "search",
     [
         "algorithm: optimal", "algorithm: optimal, metric: entropy", "algorithm: samarati, matrix: true",
-        "algorithm: k_optimize, cuts: 4", "algorithm: greedy", "algorithm: incognito, variant: super_roots",
+        pytest.param("algorithm: k_optimize, cuts: 4", marks=pytest.mark.slow), "algorithm: greedy",
+        "algorithm: incognito, variant: super_roots",
     ],
 )  # fmt: skip
 def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: str) -> None:

@@ -233,8 +233,8 @@ def test_rows_of_nobody(database: Database) -> None:
     ("spec", "release", "message"),
     [
         (spec_of(limit=0.1), None, "allows rows to be suppressed"),
-        (spec_of({"k_anonymity": 2}), None, "it needs an alpha_k_anonymity"),
-        (spec_of({"l_diversity": {"attribute": "d", "l": 3}}), None, "it needs an alpha_k_anonymity"),
+        (spec_of({"k_anonymity": 2}), None, "expected an alpha_k_anonymity"),
+        (spec_of({"l_diversity": {"attribute": "d", "l": 3}}), None, "expected an alpha_k_anonymity"),
         (spec_of(), [("Q", "HIV"), ("q2", "flu")], "not all of one level"),
         (spec_of(), [("Q", "HIV"), ("Q", "flu")], "do not hold the rows"),
         (spec_of(), [("Q", None)] * 6, "rows without a value"),
