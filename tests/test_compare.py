@@ -36,7 +36,7 @@ def test_each_run_is_what_plan_says(clinic: Path) -> None:
     assert found.metric == "loss"
     for item in found.runs:
         alone = kanon_sql.plan(engine, with_k(specs[item.name], item.k)).to_dict()
-        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})  # sums of fractions have no order
+        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
         assert f"{item.k}-anonymity" in str(alone["achieved"])
     engine.close()
 
@@ -137,7 +137,7 @@ def test_shared_sets_answer_every_search_as_its_own_would(clinic: Path, search: 
     assert scans(found) == [1, 0, 0, 0]
     for item in found.runs:
         alone = kanon_sql.plan(engine, with_k(spec, item.k)).to_dict()
-        assert {**item.result.to_dict(), "cost": None} == {**alone, "cost": None}
+        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})  # sums of fractions have no order
     engine.close()
 
 
@@ -164,7 +164,7 @@ def test_runs_whose_frequency_sets_differ_in_anything_read_it_again(clinic: Path
     assert scans(found) == [1, 1]
     for item in found.runs:
         alone = kanon_sql.plan(engine, specs[item.name]).to_dict()
-        assert {**item.result.to_dict(), "cost": None} == {**alone, "cost": None}
+        alike({**item.result.to_dict(), "cost": None}, {**alone, "cost": None})
     engine.close()
 
 
