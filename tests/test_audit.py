@@ -739,7 +739,8 @@ def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     if "unsorted" in found.left_out:
         assert "physical row identifier" in found.left_out["unsorted"]
     assert found.verdict == expected.verdict
-    for ours, theirs in zip(found.attacks, expected.attacks, strict=False):
+    seen = [attack for attack in expected.attacks if attack.name not in found.left_out]
+    for ours, theirs in zip(found.attacks, seen, strict=True):
         assert (ours.label, ours.examined, ours.exposed, ours.beyond) == (
             theirs.label, theirs.examined, theirs.exposed, theirs.beyond,
         )  # fmt: skip
