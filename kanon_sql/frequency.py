@@ -1,7 +1,7 @@
 """Frequency sets: one pass over the source, then integer-coded tables that every node query reads.
 
 raw       distinct vectors of values with their row counts (the only scan)
-base      the vectors as codes, one column per quasi-identifier and level, packed by adding
+base      the vectors as codes, several quasi-identifiers in one number (see :mod:`kanon_sql.codes`)
 values_j  vectors x values of sensitive attribute j
 """
 
@@ -14,16 +14,17 @@ from math import log
 from typing import Literal
 
 from kanon_sql.blanks import refuse_blank_ends
+from kanon_sql.codes import Codes, Widest
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.facts import Facts, facts_of, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.lattice import Node
-from kanon_sql.packing import Packing
 from kanon_sql.privacy import models_of
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
+from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
@@ -52,7 +53,7 @@ class FrequencySets:
 
     Attributes:
         lookups: one per quasi-identifier.
-        packing: the places of their codes in the key of a class.
+        codes: what the vectors are made of.
         base: the frequency set over the quasi-identifiers alone.
         values: per sensitive attribute with a privacy model: its frequency set.
         references: per such attribute: its values with their share of the source.
@@ -66,7 +67,7 @@ class FrequencySets:
     """
 
     lookups: Sequence[Lookup]
-    packing: Packing
+    codes: Codes
     base: Relation
     values: dict[str, Relation]
     references: dict[str, Relation]
@@ -176,7 +177,7 @@ def build_frequency_sets(
     populations = populations or {}
     occurring = raw if not populations else united(workspace, "known", raw, populations.values(), quasi, of_source=True)
     lookups = build_lookups(workspace, spec, columns, occurring)
-    packing = Packing([lookup.radix for lookup in lookups])
+    codes = Codes(_widest(workspace, lookups))
     workspace.report("encoding the frequency sets", None)
     counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
     skip_nulls = spec.nulls == "suppress"
@@ -189,7 +190,7 @@ def build_frequency_sets(
             target=target,
             raw=raw if people is None else people,
             lookups=lookups,
-            strides=[place.stride for place in packing.places],
+            codes=[Sql(word) for word in codes.vectors(PORTABLE, lambda index: f"lookup{index}")],
             columns=quasi + extra,
             sensitive=sensitive_table,
             counting=counting if people is None else "rows",
@@ -223,7 +224,7 @@ def build_frequency_sets(
     workspace.drop(raw)
     return FrequencySets(
         lookups=lookups,
-        packing=packing,
+        codes=codes,
         base=base,
         values=values,
         references=references,
@@ -234,6 +235,31 @@ def build_frequency_sets(
         null_rows=int(null_rows or 0) if skip_nulls else 0,
         persons=None if unit is None else int(persons or 0),
     )
+
+
+def _widest(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest]]:
+    """Per quasi-identifier and level, the largest numbers of its labels."""
+    quote = workspace.compiler.quote
+    branches = [
+        workspace.compiler.filled(
+            "hierarchy/widest",
+            {
+                "attribute": str(lookup.index),
+                "level": str(level),
+                "among_all": quote(f"c{level}"),
+                # The highest level below the top is numbered among all of it: there is one parent.
+                "among_siblings": quote(f"d{level}" if level + 1 < lookup.height else f"c{level}"),
+                "lookup": workspace.quoted(lookup.table),
+            },
+        )
+        for lookup in lookups
+        for level in lookup.levels
+    ]
+    widest = [[Widest(0)] * lookup.height for lookup in lookups]
+    if branches:
+        for index, level, labels, siblings in workspace.query(workspace.compiler.union(branches), len(branches)):
+            widest[index][int(level)] = Widest(int(labels or 0), int(siblings or 0))
+    return widest
 
 
 def united(
@@ -258,9 +284,9 @@ def count_attributes(workspace: Workspace, sets: FrequencySets) -> Counts:
             {
                 "attribute": str(lookup.index),
                 "level": str(level),
-                "frequency_code": compiler.quote(f"c{lookup.index}_{level}"),
+                "frequency_code": sets.codes.code(lookup.index, level, compiler.dialect),
                 "frequency": workspace.quoted(sets.base),
-                "code": f"{compiler.quote(f'c{level}')} * {sets.packing.places[lookup.index].stride}",
+                "code": sets.codes.from_lookup(lookup.index, level, compiler.dialect),
                 "size": compiler.quote(f"s{level}"),
                 "lookup": workspace.quoted(lookup.table),
             },

@@ -16,9 +16,10 @@ from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel, TCloseness
 from kanon_sql.privacy.base import TOLERANCE
 from kanon_sql.rollup import Covering
+from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Sql, identifier, relation
+from kanon_sql.sql.text import Sql, relation
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
@@ -94,12 +95,11 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering) -> Frames:
         node: the vector of levels.
         covering: frequency sets that cover it.
     """
-    keys = sets.packing.keys(sets.keyed(node), lambda index: identifier(f"c{index}_{node[index]}"))
     return Frames(
         base=relation(covering.base),
         values={name: relation(table) for name, table in covering.values.items()},
         counting=sets.counting,
-        keys=[Sql(key) for key in keys],
+        keys=[Sql(key) for key in sets.codes.keys(node, PORTABLE)],
         facts={name: facts.all for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
     )

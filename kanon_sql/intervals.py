@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from kanon_sql.codes import Codes, Widest
 from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import Lookup
@@ -67,14 +68,20 @@ def with_codes(workspace: Workspace, sets: FrequencySets, ordered: Ordered, plac
         places: per quasi-identifier, where its domain is cut.
     """
     lookups = [
-        domain.lookup if domain.order is None else _coded(workspace, domain, domain.order, own)
+        domain.lookup if domain.order is None else _coded(workspace, sets, domain, domain.order, own)
         for domain, own in zip(ordered.domains, places, strict=True)
     ]
-    items = tuple((index, sets.packing.places[index].stride) for index in ordered.cut)
+    codes = Codes([_widest(sets, domain, own) for domain, own in zip(ordered.domains, places, strict=True)])
+    dialect = workspace.compiler.dialect
+    words = {f"word_{word}": text for word, text in enumerate(codes.vectors(dialect, lambda index: f"chosen{index}"))}
+    found = {f"code_{index}": sets.codes.code(index, 0, dialect, "vectors") for index in ordered.cut}
 
     def encoded(what: str, source: Relation, *, values: bool) -> Relation:
         tables = {f"table_{index}": lookups[index].table for index in ordered.cut} | {"source_set": source}
-        return workspace.make("partition/encode", what, tables, {}, items=items, values=values, counting=sets.counting)
+        return workspace.make(
+            "partition/encode", what, tables, {**words, **found},
+            items=tuple(ordered.cut), words=codes.words, values=values, counting=sets.counting,
+        )  # fmt: skip
 
     base = encoded("intervals", sets.base, values=False)
     values = {
@@ -82,7 +89,7 @@ def with_codes(workspace: Workspace, sets: FrequencySets, ordered: Ordered, plac
         for number, (name, table) in enumerate(sets.values.items())
     }
     return Coded(
-        sets=replace(sets, lookups=lookups, base=base, values=values),
+        sets=replace(sets, lookups=lookups, codes=codes, base=base, values=values),
         node=tuple(domain.level(own) for domain, own in zip(ordered.domains, places, strict=True)),
         ordered=ordered,
         last=[domain.last_interval(own) for domain, own in zip(ordered.domains, places, strict=True)],
@@ -134,7 +141,15 @@ def with_labels(workspace: Workspace, coded: Coded, suppressed: Relation | None,
     return Labelled(replace(coded.sets, lookups=lookups), counts, rare)
 
 
-def _coded(workspace: Workspace, domain: Domain, order: Relation, places: Places) -> Lookup:
+def _widest(sets: FrequencySets, domain: Domain, places: Places) -> list[Widest]:
+    """The largest numbers in the lookup table of a partition: of values, and of intervals."""
+    if domain.order is None:
+        return []
+    labels = sets.codes.widest[domain.lookup.index][0].labels
+    return [Widest(labels, sum(domain.values)), Widest(len(places) + 1)]
+
+
+def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Relation, places: Places) -> Lookup:
     """The lookup table of a partition, with codes and sizes."""
     lookup = domain.lookup
     rows = [[number, start, end, size] for number, (start, end, size) in enumerate(domain.intervals(places), 1)]
@@ -143,7 +158,10 @@ def _coded(workspace: Workspace, domain: Domain, order: Relation, places: Places
         "partition/coded",
         f"coded{lookup.index}",
         {"lookup": lookup.table, "order": order},
-        {"intervals": workspace.compiler.dialect.numbers("chosen", columns, rows)},
+        {
+            "intervals": workspace.compiler.dialect.numbers("chosen", columns, rows),
+            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.compiler.dialect, "labels"),
+        },
         top=lookup.top,
     )
     return replace(lookup, table=table, height=_TOP)
@@ -152,18 +170,17 @@ def _coded(workspace: Workspace, domain: Domain, order: Relation, places: Places
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
     """A scratch table with the label of every interval of a quasi-identifier that has a released row."""
     sets, node, index = coded.sets, coded.node, domain.lookup.index
-    quote = workspace.compiler.quote
+    dialect = workspace.compiler.dialect
     assert domain.order is not None
-
-    def code(attribute: int, level: int) -> str:
-        return f"{quote('vectors')}.{quote(f'c{attribute}_{level}')}"
-
     tables = {"base": sets.base, "coded": sets.lookups[index].table, "order": domain.order}
-    fills = {"code": code(index, 0), "stride": str(sets.packing.places[index].stride)}
+    fills = {
+        "code": sets.codes.code(index, 0, dialect, "vectors"),
+        "of_lookup": sets.codes.from_lookup(index, 0, dialect),
+    }
     keys: list[str] = []
     if suppressed is not None:
         tables["suppressed"] = suppressed
-        keys = sets.packing.keys(sets.keyed(node), lambda other: code(other, node[other]))
+        keys = sets.codes.keys(node, dialect, "vectors")
         fills |= {f"key_{position}": key for position, key in enumerate(keys)}
     held = workspace.make("partition/held", f"held{index}", tables, fills, keys=len(keys), counting=sets.counting)
     ends = workspace.make("partition/ends", f"ends{index}", {"held": held}, {})

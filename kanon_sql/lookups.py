@@ -21,7 +21,9 @@ class LookupTable:
         name: the source column.
         where: what to call it in messages.
         column: its column in the raw frequency table.
-        table: the lookup table: ``value``, and ``l<level>``, ``c<level>``, ``s<level>``.
+        table: the lookup table: ``value``, and per level its label ``l<level>``, that label's number among all of the
+            level (``c<level>``, from 1) and among those of its parent (``d<level>``, from 0; the highest level below
+            the top has none), and the domain values under it (``s<level>``).
         height: the top level; the top has a label and needs no code.
         top: the top's label.
         quasi_identifier: level limits and weight, from the spec.
@@ -48,14 +50,12 @@ class Lookup(LookupTable):
 
     Attributes:
         domain_rows: values of the domain (rows of the hierarchy).
-        radix: a number above every code.
         unused: hierarchy rows that no row of the data uses; None for rules.
         null_rows: rows of the source that have NULL here.
         has_nulls: whether NULL may be among the values, so that joins must compare it too.
     """
 
     domain_rows: int
-    radix: int
     unused: int | None
     null_rows: int
     has_nulls: bool
@@ -158,7 +158,6 @@ class Survey:
         return Lookup(
             **{field.name: getattr(self.table, field.name) for field in fields(LookupTable)},
             domain_rows=max(1, domain + (found.null_values if nulls == "value" else 0)),
-            radix=1 + (found.values if rows is None else rows),
             unused=self.unused,
             null_rows=found.null_rows,
             has_nulls=found.null_values > 0,

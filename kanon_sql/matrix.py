@@ -18,8 +18,9 @@ from collections.abc import Sequence
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.lattice import Node
+from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import Relation, slot
+from kanon_sql.sql.text import Relation, Sql, slot
 from kanon_sql.workspace import Workspace
 
 __all__ = ["MOST_PAIRS", "DistanceMatrix"]
@@ -61,10 +62,12 @@ class DistanceMatrix:
                 "compute the matrix anew; leave search.matrix out, or allow scratch tables (temp or schema)"
             )
         self._workspace = workspace
+        self._codes = sets.codes
         self._lookups = [lookup for lookup in sets.lookups if lookup.height]
         self._shared = {
             "frequency": sets.base,
             "lookups": self._lookups,
+            "words": sets.codes.words,
             "size": "row_count" if sets.counting == "rows" else "person_count",
             "k": k,
         }
@@ -89,7 +92,16 @@ class DistanceMatrix:
         workspace, shared = self._workspace, self._shared
         outliers, matrix = workspace.table("outliers"), workspace.table("matrix")
         workspace.execute("matrix/outliers", target=outliers, **shared)
-        workspace.execute("matrix/distances", target=matrix, outliers=outliers, **shared)
+        codes = {
+            f"{side}_codes": {
+                lookup.index: [
+                    Sql(self._codes.code(lookup.index, level, PORTABLE, f"{side}s")) for level in lookup.levels
+                ]
+                for lookup in self._lookups
+            }
+            for side in ("outlier", "vector")
+        }
+        workspace.execute("matrix/distances", target=matrix, outliers=outliers, **codes, **shared)
         workspace.drop(outliers)
         return matrix
 

@@ -1,11 +1,11 @@
 """The statements about lattice nodes: what is asked of a frequency set, and how sets are rolled up.
 
-Two forms of one question. The classes of a node are a GROUP BY over the columns of its levels;
+Two forms of one question. The classes of a node are a GROUP BY over the vectors with its mask;
 those of many nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every
-vector, and one GROUP BY makes the classes of all: its keys choose each node's columns by CASE.
-That costs more per vector and far less per node, which pays on small sets, and where planning is
-dear. Either way one more GROUP BY, over the nodes, judges all classes of a statement; only a
-metric that joins tables of its own to the classes is asked for node by node.
+vector, and one GROUP BY makes the classes of all. That costs more per vector and far less per node,
+which pays on small sets, and where planning is dear. Either way one more GROUP BY, over the nodes,
+judges all classes of a statement; only a metric that joins tables of its own to the classes is asked
+for node by node.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class NodeStatements:
             **fills,
             **{f"key_{position}": key for position, key in enumerate(keys)},
             **{
-                f"carried_{position}": compiler.quote(f"c{index}_{node[index]}")
+                f"carried_{position}": self._sets.codes.code(index, node[index], compiler.dialect)
                 for position, index in enumerate(carried)
             },
             **{
@@ -122,26 +122,14 @@ class NodeStatements:
         return compiler.fill(name, text, filled)
 
     def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
-        """The classes of several nodes by one GROUP BY over the vectors joined to the nodes."""
-        compiler = self._workspace.compiler
-        levels = {index: {node[index] for node in nodes.values()} for index, _ in enumerate(self._sets.lookups)}
-        varying = [index for index, found in levels.items() if len(found) > 1]
-        heights = [lookup.height for lookup in self._sets.lookups]
-
-        def digit(index: int) -> str:
-            """The code at the node's level; at the top there is one value, so any number will do."""
-            found = sorted(level for level in levels[index] if level < heights[index])
-            codes = [(level, compiler.quote(f"c{index}_{level}")) for level in found]
-            if index not in varying:
-                return codes[0][1]
-            chosen = " ".join(f"WHEN {level} THEN {code}" for level, code in codes)
-            return f"CASE {compiler.quote(f'n{index}')} {chosen} ELSE 0 END"
-
-        keyed = [index for index, found in levels.items() if min(found) < heights[index]]
-        keys = self._sets.packing.keys(keyed, digit)
-        columns = ["node", *(f"n{index}" for index in varying)]
-        rows = [[number, *(node[index] for index in varying)] for number, node in nodes.items()]
-        crossed = f" CROSS JOIN {compiler.dialect.numbers('nodes', columns, rows)}"
+        """The classes of several nodes by one GROUP BY over the vectors joined to the nodes' masks."""
+        compiler, dialect = self._workspace.compiler, self._workspace.compiler.dialect
+        masks = {number: self._sets.codes.masks(node) for number, node in nodes.items()}
+        words = [word for word in range(self._sets.codes.words) if any(own[word] for own in masks.values())]
+        keys = [dialect.masked(compiler.quote(f"code{word}"), compiler.quote(f"mask{word}")) for word in words]
+        columns = ["node", *(f"mask{word}" for word in words)]
+        rows = [[number, *(own[word] for word in words)] for number, own in masks.items()]
+        crossed = f" CROSS JOIN {dialect.numbers('nodes', columns, rows)}"
         return self._branch(keys, self._from(covering, crossed), together=True)
 
     def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
@@ -239,17 +227,8 @@ class NodeStatements:
     # --- What a node is grouped by ---
 
     def keys(self, node: Node, table: str | None = None) -> list[str]:
-        """The packed keys of a node's classes, over any frequency set that covers it.
-
-        Args:
-            node: it.
-            table: the alias to name the columns with, where they need one.
-        """
-        quote = self._workspace.compiler.quote
-        prefix = "" if table is None else f"{quote(table)}."
-        return self._sets.packing.keys(
-            self._sets.keyed(node), lambda index: f"{prefix}{quote(f'c{index}_{node[index]}')}"
-        )
+        """The keys of a node's classes, over any frequency set that covers it; see :meth:`Codes.keys`."""
+        return self._sets.codes.keys(node, self._workspace.compiler.dialect, table)
 
     def sized(self, node: Node) -> list[int]:
         """The quasi-identifiers strictly between level 0 and their top."""
@@ -263,10 +242,10 @@ class NodeStatements:
 
     def _sizes(self, index: int, level: int) -> dict[str, str]:
         """Where the domain values under the generalized values of a level are counted."""
-        stride, quote = self._sets.packing.places[index].stride, self._workspace.compiler.quote
+        compiler = self._workspace.compiler
         return {
-            "code": f"{quote(f'c{level}')} * {stride}",
-            "size": quote(f"s{level}"),
+            "code": self._sets.codes.from_lookup(index, level, compiler.dialect),
+            "size": compiler.quote(f"s{level}"),
             "lookup": self._workspace.quoted(self._sets.lookups[index].table),
         }
 
@@ -282,11 +261,9 @@ class NodeStatements:
         """
         target = self._workspace.table(f"rollup{next(self._rollups)}")
         compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
-        heights = [lookup.height for lookup in self._sets.lookups]
-        carried = [
-            quote(f"c{index}_{level}")
-            for index in self._sets.keyed(node)
-            for level in range(node[index], heights[index])
+        words = [
+            compiler.dialect.masked(f"{quote('below')}.{quote(f'code{word}')}", str(mask))
+            for word, mask in enumerate(self._sets.codes.masks(node))
         ]
         groups = self.keys(node, "below")
         groups += [quote("value_code")] if values is not None else []
@@ -294,19 +271,19 @@ class NodeStatements:
         groups += [quote("unit")] if self._sets.counting == "unit" else []
         shape = compiler.shape(
             "evaluate/rollup",
-            (len(carried), len(groups), values is not None, len(facts)),
+            (len(words), len(groups), values is not None, len(facts)),
             lambda: {
                 "target": Relation(("kanon_rollup",)),
                 "source": Relation(slot="below"),
                 "values": values is not None,
                 "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
                 "counting": self._sets.counting,
-                "carried": [slot(f"carried_{position}") for position, _ in enumerate(carried)],
+                "words": [slot(f"word_{position}") for position, _ in enumerate(words)],
                 "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
             },
         )
         fills = {"below": self._workspace.quoted(source)}
-        fills |= {f"carried_{position}": code for position, code in enumerate(carried)}
+        fills |= {f"word_{position}": word for position, word in enumerate(words)}
         fills |= {f"group_{position}": group for position, group in enumerate(groups)}
         fills |= {f"fact_{position}": fact for position, fact in enumerate(facts)}
         quoted = self._workspace.quoted(target)

@@ -143,8 +143,10 @@ def order_domains(
 
     def vectors(what: str, source: Relation, *, values: bool) -> Relation:
         named = {f"order_{index}": order for index, (order, _) in orders.items()} | {"source_set": source}
-        items = tuple((index, sets.packing.places[index].stride) for index in orders)
-        return workspace.make("partition/vectors", what, named, {}, items=items, values=values, counting=sets.counting)
+        codes = {f"code_{index}": sets.codes.code(index, 0, workspace.compiler.dialect, "vectors") for index in orders}
+        return workspace.make(
+            "partition/vectors", what, named, codes, items=tuple(orders), values=values, counting=sets.counting
+        )
 
     return Ordered(
         domains=domains,
@@ -178,8 +180,8 @@ def _order(
         f"order{lookup.index}",
         tables if positions is None else {**tables, "positions": positions},
         {
-            "code": workspace.compiler.quote(f"c{lookup.index}_0"),
-            "stride": str(sets.packing.places[lookup.index].stride),
+            "code": sets.codes.code(lookup.index, 0, workspace.compiler.dialect),
+            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.compiler.dialect),
         },
         listed=positions is not None,
         by_value=positions is None and column.kind in _BY_VALUE,

@@ -21,9 +21,10 @@ from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.repeat import write_repeated
 from kanon_sql.spec import Spec
+from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
+from kanon_sql.sql.text import Relation, Sql, exact_text, slot
 from kanon_sql.verify import Examination, Subject, examine
 from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
@@ -255,7 +256,9 @@ def _write_from_source(
         masked="masked" in extras,
         unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
         suppressed=choice.suppressed,
-        keys=[] if choice.suppressed is None else _packed_keys(sets, choice.node),
+        keys=[]
+        if choice.suppressed is None
+        else [Sql(key) for key in sets.codes.from_lookups(choice.node, PORTABLE, lambda index: f"lookup{index}")],
         lookups=[
             {
                 "index": lookup.index,
@@ -283,16 +286,6 @@ def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict
             value = render("release/column", name=name)
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
     return outputs
-
-
-def _packed_keys(sets: FrequencySets, node: Node) -> list[Sql]:
-    """The key of a row's class, from the lookups that the row was joined with."""
-
-    def digit(index: int) -> str:
-        code = f"{identifier(f'lookup{index}')}.{identifier(f'c{node[index]}')}"
-        return f"{code} * {sets.packing.places[index].stride}"
-
-    return [Sql(key) for key in sets.packing.keys(sets.keyed(node), digit)]
 
 
 def _verify(

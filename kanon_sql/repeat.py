@@ -18,7 +18,8 @@ from kanon_sql.engines.base import Column
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.lattice import Node
 from kanon_sql.spec import Spec
-from kanon_sql.sql.text import Relation, Sql, identifier
+from kanon_sql.sql.dialects import PORTABLE
+from kanon_sql.sql.text import Relation, Sql
 from kanon_sql.workspace import Workspace
 
 __all__ = ["holds_all", "write_repeated"]
@@ -91,9 +92,9 @@ def write_repeated(
                 {
                     "index": index,
                     "table": sets.lookups[index].table,
-                    "code": f"c{index}_{node[index]}",
                     "level": node[index],
-                    "stride": sets.packing.places[index].stride,
+                    "code": Sql(sets.codes.code(index, node[index], PORTABLE, "classes")),
+                    "of_lookup": Sql(sets.codes.from_lookup(index, node[index], PORTABLE)),
                 }
                 for index in keyed
             ],
@@ -105,18 +106,11 @@ def write_repeated(
                 for name in names
             ],
             "suppressed": suppressed,
-            "keys": [] if suppressed is None else _keys(sets, node),
+            "words": [
+                {"name": f"code{word}", "key": Sql(key)}
+                for word, key in zip(sets.codes.keyed(node), sets.codes.keys(node, PORTABLE, "vectors"), strict=True)
+            ],
         },
     )
     fill("release/repeat", target, f"{compiler.quote('blocks')}.{count}", {"blocks": blocks, "names": names})
     workspace.drop(blocks)
-
-
-def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
-    """The packed key of a class, from its codes."""
-    return [
-        Sql(key)
-        for key in sets.packing.keys(
-            sets.keyed(node), lambda index: f"{identifier('classes')}.{identifier(f'c{index}_{node[index]}')}"
-        )
-    ]

@@ -20,7 +20,7 @@ LAYERS = [
     ["errors", "version", "lattice", "packing", "additive"],
     ["spec"],
     ["sql"],
-    ["engines"],
+    ["codes", "engines"],
     ["connection"],
     ["search"],
     ["privacy", "quality"],

@@ -16,7 +16,8 @@ __all__ = ["level_expression"]
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln)
 """Expressions that are numbers, maybe with a fraction; whole ones are written without it."""
 
-_NOT_SCALAR = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star, exp.AtTimeZone)
+_NOT_ALLOWED = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star, exp.AtTimeZone, exp.BitwiseAnd)
+"""No scalars, or (the bits of negative numbers) not the same on every engine."""
 
 
 def level_expression(text: str, where: str) -> Sql:
@@ -40,7 +41,7 @@ def level_expression(text: str, where: str) -> Sql:
         raise SpecError(f"{where}: expected one expression over x, such as floor(x / 10) * 10")
     expression = tree.expressions[0]
     for node in expression.walk():
-        if isinstance(node, _NOT_SCALAR):
+        if isinstance(node, _NOT_ALLOWED):
             raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
             raise SpecError(f"{where}: unknown name {node.sql()!r}; the only column is x")

@@ -34,6 +34,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         exp.Coalesce, exp.Nullif, exp.DPipe, exp.Substring, exp.Length, exp.Extract, exp.Var, exp.Rand,
         exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat,
         exp.AtTimeZone,
+        exp.BitwiseAnd,  # of whole numbers that are not negative
         # aggregates and windows
         exp.Count, exp.Sum, exp.Min, exp.Max, exp.RowNumber, exp.DenseRank,
     }

@@ -18,7 +18,7 @@ from kanon_sql.sql.dialects.sqlite import SQLite
 from kanon_sql.sql.dialects.trino import Trino
 from kanon_sql.sql.dialects.tsql import TSQL
 
-__all__ = ["DIALECTS", "Dialect", "dialect_named"]
+__all__ = ["DIALECTS", "PORTABLE", "Dialect", "dialect_named"]
 
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
@@ -40,6 +40,9 @@ DIALECTS: dict[str, Dialect] = {
     )
 }
 """Every dialect that SQL can be rendered for."""
+
+PORTABLE = DIALECTS["duckdb"]
+"""What templates are written in."""
 
 
 def dialect_named(name: str) -> Dialect:

@@ -64,6 +64,10 @@ class Dialect(ABC):
         """A quoted table name of one to three parts."""
         return ".".join(self.quote(part) for part in parts)
 
+    def masked(self, number: str, mask: str) -> str:
+        """The bits of a whole number that are in a mask, both in this dialect."""
+        return f"({number} & {mask})"
+
     def literal(self, value: str | None) -> str:
         """Text as a literal, or NULL."""
         return "NULL" if value is None else exp.Literal.string(value).sql(self.sqlglot)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import bit_and
 
 __all__ = ["RENAMING", "ClickHouse"]
 
@@ -48,6 +49,10 @@ class ClickHouse(Dialect):
         """The text itself: there are no collations, and text is compared byte by byte."""
         return text
 
+    def masked(self, number: str, mask: str) -> str:
+        """There is no operator for it."""
+        return f"bitAnd({number}, {mask})"
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Types, division and text functions as DuckDB has them."""
         for kind, by in (
@@ -57,6 +62,7 @@ class ClickHouse(Dialect):
             (exp.Div, _division),
             (exp.IntDiv, _whole_division),
             (exp.Mul, _square),
+            (exp.BitwiseAnd, bit_and("bitAnd")),
             (exp.ColumnDef, _column),
         ):
             tree = replaced(tree, kind, by)

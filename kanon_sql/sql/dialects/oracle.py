@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import (
+    bit_and,
     exact_int_division,
     is_text,
     quote_names,
@@ -58,6 +59,10 @@ class Oracle(Dialect):
             f"EXCEPTION WHEN OTHERS THEN IF SQLCODE <> {caught} THEN RAISE; END IF;\nEND;"
         )
 
+    def masked(self, number: str, mask: str) -> str:
+        """There is no operator for it."""
+        return f"BITAND({number}, {mask})"
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Text that can be grouped, dates without a time, numbers with their zeros, FROM DUAL."""
         tree = spell_out_null_safe(exact_int_division(quote_names(tree)))
@@ -66,7 +71,7 @@ class Oracle(Dialect):
         for column in tree.find_all(exp.ColumnDef):
             if column.name == "manifest":  # the one column that may be longer, and is never compared
                 column.set("kind", exp.DataType.build("CLOB", dialect="oracle"))
-        tree = replaced(tree, exp.Literal, _long_literal)
+        tree = replaced(replaced(tree, exp.BitwiseAnd, bit_and("BITAND")), exp.Literal, _long_literal)
         for select in tree.find_all(exp.Select):
             if not select.args.get("from_"):
                 select.from_("DUAL", copy=False)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import replaced
 
 __all__ = [
+    "bit_and",
     "exact_int_division",
     "is_text",
     "quote_names",
@@ -75,6 +78,15 @@ def exact_int_division(tree: exp.Expr) -> exp.Expr:
         return exp.cast(exp.Div(this=exp.paren(whole), expression=by.copy(), typed=True, safe=False), "BIGINT")
 
     return replaced(tree, exp.IntDiv, divided)
+
+
+def bit_and(function: str) -> Callable[[exp.Expr], exp.Expr]:
+    """``&`` as a function, where there is no such operator."""
+
+    def called(node: exp.Expr) -> exp.Expr:
+        return exp.Anonymous(this=function, expressions=[node.this.copy(), node.expression.copy()])
+
+    return called
 
 
 def repeat_by_rpad(tree: exp.Expr) -> exp.Expr:

@@ -28,6 +28,10 @@ class Snowflake(Dialect):
         """Without a collation, whatever the account's default is."""
         return f"COLLATE({self.literal(value)}, '')"
 
+    def masked(self, number: str, mask: str) -> str:
+        """There is no operator for it."""
+        return f"BITAND({number}, {mask})"
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns without a collation."""
         return text_columns(exact_int_division(quote_names(tree)), exp.Literal.string(""))

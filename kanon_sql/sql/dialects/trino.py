@@ -26,6 +26,10 @@ class Trino(Dialect):
         """A bare literal has a length, and a bare NULL no type."""
         return f"CAST({self.literal(value)} AS VARCHAR)"
 
+    def masked(self, number: str, mask: str) -> str:
+        """There is no operator for it."""
+        return f"BITWISE_AND({number}, {mask})"
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """REPEAT makes an array; not every connector takes NOT NULL."""
         for column in tree.find_all(exp.ColumnDef):
