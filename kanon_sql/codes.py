@@ -18,10 +18,11 @@ the number of that level's label among all of the level; each level belongs to o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from kanon_sql.errors import VerificationError
 from kanon_sql.lattice import Node
 from kanon_sql.sql.dialects import Dialect
 
@@ -96,6 +97,14 @@ class Codes:
                 masks[own[level].word] |= own[level].mask
         return masks
 
+    def held(self, node: Node) -> list[int]:
+        """Per word, the bits that a node's frequency set keeps: all that it and its generalizations are told apart by."""
+        held = [0] * self.words
+        for own, level in zip(self._places, node, strict=True):
+            for place in own[level:]:
+                held[place.word] |= place.mask
+        return held
+
     def keys(self, node: Node, dialect: Dialect, table: str | None = None) -> list[str]:
         """The keys of a node's classes over any frequency set that covers it: an expression per word that counts.
 
@@ -110,6 +119,17 @@ class Codes:
     def keyed(self, node: Node) -> list[int]:
         """The words that the keys of a node's classes are made of, in order."""
         return [word for word, mask in enumerate(self.masks(node)) if mask]
+
+    def refuse_uncovered(self, below: Node, nodes: Iterable[Node]) -> None:
+        """Refuse to answer nodes from the frequency set of a node that lacks bits of theirs: their classes would merge.
+
+        Raises:
+            VerificationError: one of them is not covered.
+        """
+        held = self.held(below)
+        for node in nodes:
+            if any(mask & ~own for mask, own in zip(self.masks(node), held, strict=True)):
+                raise VerificationError(f"the frequency set at {below} does not hold what node {node} is made of")
 
     def code(self, attribute: int, level: int, dialect: Dialect, table: str | None = None) -> str:
         """The code of a generalized value, over a frequency set; the rest as in :meth:`keys`."""

@@ -158,8 +158,8 @@ class Evaluator:
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
         """The verdicts of a few nodes under a metric, in one statement."""
-        numbered = {number: (node, self._coverings.best(node)) for number, node in enumerate(nodes)}
-        rows = self.workspace.query(self.statements.question(numbered, metric), len(nodes))
+        statement = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
+        rows = self.workspace.query(statement, len(nodes))
         return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
 
     def achieved(self, node: Node) -> Examination:
@@ -189,7 +189,7 @@ class Evaluator:
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
         loss = Loss()
-        (row,) = self.workspace.query(self.statements.question({0: (node, self._coverings.best(node))}, loss), 1)
+        (row,) = self.workspace.query(self.statements.question({0: node}, self._coverings, loss), 1)
         classes, kept_classes, suppressed, _ = (int(value or 0) for value in row[1:5])
         judged = self._judged(node, suppressed)
         return loss.by_attribute(self.counts, self._measured(judged, classes, kept_classes, row[5:], loss))
@@ -247,6 +247,7 @@ class Evaluator:
 
     def _roll_up(self, below: Covering, node: Node) -> Covering:
         """The frequency sets of a node, built from those of one of its specializations."""
+        self.sets.codes.refuse_uncovered(below.node, [node])
         self._rolled_up += 1
         below.reads += 1
         base = self.statements.roll_up(below.base, node, values=None)

@@ -95,6 +95,7 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering) -> Frames:
         node: the vector of levels.
         covering: frequency sets that cover it.
     """
+    sets.codes.refuse_uncovered(covering.node, [node])
     return Frames(
         base=relation(covering.base),
         values={name: relation(table) for name, table in covering.values.items()},

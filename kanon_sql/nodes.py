@@ -10,7 +10,7 @@ for node by node.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -19,7 +19,7 @@ from kanon_sql.frequency import FrequencySets
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.quality import Metric
-from kanon_sql.rollup import Covering
+from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
@@ -53,33 +53,32 @@ class NodeStatements:
 
     # --- Questions ---
 
-    def question(self, nodes: Mapping[int, tuple[Node, Covering]], metric: Metric | None) -> Statement:
+    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
         """One statement about some nodes.
 
         Args:
-            nodes: a number for each, which its row begins with -> the node, the sets to answer it from.
+            nodes: a number for each, which its row begins with -> the node.
+            coverings: the sets to answer them from.
             metric: the quality metric to ask for, if any.
         """
-        numbered = [(node, covering, {"node": str(number)}) for number, (node, covering) in nodes.items()]
-        if len(nodes) == 1 or (metric is not None and metric.carries is not None):
-            for _, covering, _ in numbered:
-                covering.reads += 1
-            return self._workspace.compiler.union(
-                [self.one("evaluate/node", node, covering, metric, number) for node, covering, number in numbered]
-            )
-        return self._united(nodes, metric)
+        if len(nodes) > 1 and (metric is None or metric.carries is None):
+            return self._united(nodes, coverings, metric)
+        branches = []
+        for number, node in nodes.items():
+            covering = coverings.best(node)
+            covering.reads += 1
+            branches.append(self.one("evaluate/node", node, covering, metric, {"node": str(number)}))
+        return self._workspace.compiler.union(branches)
 
-    def _united(self, nodes: Mapping[int, tuple[Node, Covering]], metric: Metric | None) -> Statement:
+    def _united(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
         """One statement that judges the classes of all nodes together; short, since planning takes its time."""
         compiler = self._workspace.compiler
         most = self._workspace.engine.capabilities.nodes_as_rows
-        groups: dict[Covering, dict[int, Node]] = {}
-        for number, (node, covering) in nodes.items():
-            groups.setdefault(covering, {})[number] = node
         branches = []
+        groups = coverings.together(nodes, most)
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most:
-                own = [self._together(group, covering)]
+                own = [self._together(part, covering) for part in self._parts(group, len(groups))]
             else:
                 own = [self._alone(number, node, covering) for number, node in group.items()]
             covering.reads += len(own)
@@ -117,7 +116,7 @@ class NodeStatements:
                 for position, index in enumerate(carried)
                 for what, text in self._sizes(index, node[index]).items()
             },
-            **self._from(covering, ""),
+            **self._from(covering, "", [node]),
         }
         return compiler.fill(name, text, filled)
 
@@ -130,11 +129,18 @@ class NodeStatements:
         columns = ["node", *(f"mask{word}" for word in words)]
         rows = [[number, *(own[word] for word in words)] for number, own in masks.items()]
         crossed = f" CROSS JOIN {dialect.numbers('nodes', columns, rows)}"
-        return self._branch(keys, self._from(covering, crossed), together=True)
+        return self._branch(keys, self._from(covering, crossed, nodes.values()), together=True)
+
+    def _parts(self, nodes: dict[int, Node], groups: int) -> list[dict[int, Node]]:
+        """Nodes divided, so that all groups together are as many branches as the engine works on side by side."""
+        parts = max(1, min(self._workspace.engine.capabilities.branches // groups, len(nodes) // TOGETHER))
+        listed = list(nodes.items())
+        return [dict(listed[number::parts]) for number in range(parts)]
 
     def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
         """The classes of one node."""
-        return self._branch(self.keys(node), {"node": str(number), **self._from(covering, "")}, together=False)
+        fills = {"node": str(number), **self._from(covering, "", [node])}
+        return self._branch(self.keys(node), fills, together=False)
 
     def _branch(self, keys: Sequence[str], fills: Mapping[str, str], *, together: bool) -> Statement:
         """Classes, labelled by their node's number."""
@@ -156,7 +162,9 @@ class NodeStatements:
             "evaluate/branch", shape, {**{f"key_{position}": key for position, key in enumerate(keys)}, **fills}
         )
 
-    def _from(self, covering: Covering, crossed: str) -> dict[str, str]:
+    def _from(self, covering: Covering, crossed: str, nodes: Iterable[Node]) -> dict[str, str]:
+        """The tables that some nodes are answered from."""
+        self._sets.codes.refuse_uncovered(covering.node, nodes)
         quoted = self._workspace.quoted
         tables = {"base": covering.base}
         tables |= {f"values_{position}": table for position, table in enumerate(covering.values.values())}
@@ -263,7 +271,7 @@ class NodeStatements:
         compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
         words = [
             compiler.dialect.masked(f"{quote('below')}.{quote(f'code{word}')}", str(mask))
-            for word, mask in enumerate(self._sets.codes.masks(node))
+            for word, mask in enumerate(self._sets.codes.held(node))
         ]
         groups = self.keys(node, "below")
         groups += [quote("value_code")] if values is not None else []

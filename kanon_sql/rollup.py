@@ -26,6 +26,9 @@ __all__ = ["Covering", "Coverings"]
 BUILD_COST = 6
 """Building a rolled-up set costs about as much as this many node queries on the set below it."""
 
+BRANCH_ROWS = 20_000
+"""One more branch of a statement costs about as much as joining a node to this many rows."""
+
 SMALL = 4_000
 """A set of so few rows answers a node in about the time that a statement's overhead takes."""
 
@@ -68,6 +71,7 @@ class Coverings:
         self._all = [first]
         self._prepared: dict[Node, Covering] = {}
         self._by_rows = [first]
+        self._found: dict[Node, Covering] = {}
         self._heights = [len(own) - 1 for own in labels]
         self._refused: set[Node] = set()
         self._sizes = Additive([[log(max(1, count)) for count in own] for own in labels], 0.5, 0.0)
@@ -75,7 +79,35 @@ class Coverings:
 
     def best(self, node: Node) -> Covering:
         """The smallest sets that cover a node."""
-        return next(item for item in self._by_rows if generalizes(node, item.node))
+        if node not in self._found:
+            self._found[node] = next(item for item in self._by_rows if generalizes(node, item.node))
+        return self._found[node]
+
+    def together(self, nodes: Mapping[int, Node], most: int) -> dict[Covering, dict[int, Node]]:
+        """Which sets to answer some nodes from: the smallest of each, unless hardly any other node shares it.
+
+        Args:
+            nodes: a number for each -> the node.
+            most: the most rows of sets that answer several nodes in one GROUP BY.
+        """
+        groups: dict[Covering, dict[int, Node]] = {}
+        for number, node in nodes.items():
+            groups.setdefault(self.best(node), {})[number] = node
+        shared = [covering for covering in self._by_rows if covering in groups and covering.rows <= most]
+        for covering in sorted(shared, key=lambda own: len(groups[own])):
+            others = [other for other in shared if other is not covering and other in groups]
+            moved = {
+                number: next((other for other in others if generalizes(node, other.node)), None)
+                for number, node in groups[covering].items()
+            }
+            if all(moved.values()) and (
+                sum(other.rows - covering.rows for other in moved.values() if other is not None) < BRANCH_ROWS
+            ):
+                for number, node in groups.pop(covering).items():
+                    other = moved[number]
+                    assert other is not None
+                    groups[other][number] = node
+        return groups
 
     def has(self, node: Node) -> bool:
         """Whether there are sets at this very node."""
@@ -132,6 +164,7 @@ class Coverings:
         return True
 
     def _sort(self) -> None:
+        self._found.clear()
         self._by_rows = sorted((*self._all, *self._prepared.values()), key=lambda covering: covering.rows)
 
     def _best_rollup(self, covering: Covering) -> tuple[Node, float]:

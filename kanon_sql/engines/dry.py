@@ -13,6 +13,7 @@ from typing import Literal
 import sqlglot
 from sqlglot import exp
 
+from kanon_sql.codes import WORD
 from kanon_sql.engines.backends import BACKENDS, Backend
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
@@ -20,7 +21,6 @@ from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.packing import LARGEST
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
@@ -153,7 +153,8 @@ def _engine(dialect: str) -> type[Backend | SessionEngine]:
 _ANSWERS = {
     **dict.fromkeys(("row_count", "persons", "most_vectors", "labels", "covered", "largest"), 1),
     "null_values": 1,  # NULL may be among them
-    **dict.fromkeys(("domain_values", "found_values"), LARGEST - 1),  # any number may turn up when the script is run
+    # Any number of labels may turn up when the script is run, so that no two levels share a word.
+    **dict.fromkeys(("most_labels", "most_siblings"), 2**WORD - 1),
     **dict.fromkeys(("classes", "kept_classes", "class_rows", "smallest_class", "largest_class", "top_labels"), 1),
     "top_label": "*",
 }

@@ -26,7 +26,9 @@ CAPABILITIES = Capabilities(
     temp_tables=True,
     files=True,
     folds_names=True,
-    nodes_as_rows=8_000,
+    nodes_per_statement=64,
+    nodes_as_rows=25_000,
+    branches=2,
     row_id="rowid",
 )
 
