@@ -98,7 +98,7 @@ class Codes:
         return masks
 
     def held(self, node: Node) -> list[int]:
-        """Per word, the bits that a node's frequency set keeps: those that tell its or a generalization's classes apart."""
+        """Per word, the bits that the frequency set of a node keeps: what it and its generalizations need."""
         held = [0] * self.words
         for own, level in zip(self._places, node, strict=True):
             for place in own[level:]:
