@@ -171,8 +171,13 @@ class Workspace:
             self._record(quoted)
         longest = None
         if dialect.sized_text:
-            longest = [max(1, *(len(row[level] or "") for row in rows)) for level, _ in enumerate(columns)]
-        self.execute("hierarchy/domain", target=target, levels=len(columns), longest=longest)
+            longest = tuple(max(1, *(len(row[level] or "") for row in rows)) for level, _ in enumerate(columns))
+        shape = self.compiler.shape(
+            "hierarchy/domain",
+            (len(columns), longest),
+            lambda: {"target": Relation(slot="target"), "levels": len(columns), "longest": longest},
+        )
+        self.run(self.compiler.fill("hierarchy/domain", shape, {"target": quoted}))
         for start in range(0, len(rows), ROWS_PER_INSERT):
             chunk = rows[start : start + ROWS_PER_INSERT]
             self.engine.execute(Statement("hierarchy/load", dialect.insert(quoted, chunk), loads=len(chunk)))
