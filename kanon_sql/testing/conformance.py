@@ -581,6 +581,30 @@ class Conformance:
             assert "visits_release" not in subject.tables()
         subject.drop("few")
 
+    @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+    def test_a_distribution_that_counts_nobody(self, subject: Subject, engine: Engine, distance: str) -> None:
+        """No row of the source is anybody's: there is no distribution to be close to, and the share of nothing is none."""
+        columns = {"q": "text", "s": "integer", "u": "text"}
+        closeness: dict[str, Any] = {"attribute": "s", "t": 0.9, "distance": distance}
+        if distance == "hierarchical":
+            closeness["hierarchy"] = {"intervals": [2, 4]}
+        subject.table("nobodys", columns, [("a", 1, None), ("a", 2, None), ("b", None, None)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nobodys", "release": "visits_release", "unit": "u", "sensitive": ["s"],
+                "quasi_identifiers": {"q": None}, "privacy": [{"t_closeness": closeness}], "suppression": {"limit": 1},
+            }
+        )  # fmt: skip
+        for verb in (kanon_sql.plan, kanon_sql.anonymize):
+            assert not verb(engine, spec).passed
+        assert "visits_release" not in subject.tables()
+        subject.table("somebodys", columns, [("a", 1, "x"), ("a", 2, "y")])
+        result = kanon_sql.check(engine, spec, "somebodys")
+        assert not result.passed
+        assert [item["violating_classes"] for item in result.achieved.values()] == [1]
+        subject.drop("nobodys")
+        subject.drop("somebodys")
+
     # --- Publishing ---
 
     def test_a_release_replaces_its_own_and_nothing_else(self, with_visits: Subject, engine: Engine) -> None:
