@@ -19,6 +19,7 @@ from kanon_sql.rollup import Covering
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier, relation
+from kanon_sql.unions import union_keys
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
@@ -86,20 +87,26 @@ def distance_edges(ts: Iterable[float]) -> list[float]:
     return sorted([*asked, *(step for step in steps if all(abs(step - t) > TOLERANCE for t in asked))])
 
 
-def node_frames(sets: FrequencySets, node: Node, covering: Covering) -> Frames:
+def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Sequence[PrivacyModel]) -> Frames:
     """The classes of a lattice node.
 
     Args:
         sets: what the search was made over.
         node: the vector of levels.
         covering: frequency sets that cover it.
+        models: the requirements, some of which may be about unions of these classes.
     """
-    keys = sets.packing.keys(sets.keyed(node), lambda index: identifier(f"c{index}_{node[index]}"))
+
+    def digit(index: int) -> str:
+        return identifier(f"c{index}_{node[index]}")
+
+    keyed = sets.keyed(node)
     return Frames(
         base=relation(covering.base),
         values={name: relation(table) for name, table in covering.values.items()},
         counting=sets.counting,
-        keys=[Sql(key) for key in keys],
+        keys=[Sql(key) for key in sets.packing.keys(keyed, digit)],
+        united={own: [*map(Sql, keys)] for own, keys in union_keys(sets, models, keyed, digit).items()},
         facts={name: facts.all for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
     )

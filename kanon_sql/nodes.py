@@ -23,6 +23,7 @@ from kanon_sql.rollup import Covering
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
+from kanon_sql.unions import Unions, union_fills, union_keys, union_shape, union_slots
 from kanon_sql.workspace import Workspace
 
 __all__ = ["NodeStatements"]
@@ -95,18 +96,30 @@ class NodeStatements:
         self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
     ) -> Statement:
         """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
-        keys, carried = self.keys(node), self.carried(node, metric)
+        keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
         compiler = self._workspace.compiler
         text = compiler.shape(
             name,
-            (len(keys), len(carried), None if metric is None else metric.name, str(context.get("target"))),
+            (
+                len(keys),
+                len(carried),
+                None if metric is None else metric.name,
+                str(context.get("target")),
+                *union_shape(unions),
+            ),
             lambda: {
-                **self._context([slot(f"key_{position}") for position, _ in enumerate(keys)], len(carried), metric),
+                **self._context(
+                    [slot(f"key_{position}") for position, _ in enumerate(keys)],
+                    len(carried),
+                    metric,
+                    union_slots(unions),
+                ),
                 **context,
             },
         )
         filled = {
             **fills,
+            **union_fills(unions),
             **{f"key_{position}": key for position, key in enumerate(keys)},
             **{
                 f"carried_{position}": compiler.quote(f"c{index}_{node[index]}")
@@ -139,34 +152,40 @@ class NodeStatements:
 
         keyed = [index for index, found in levels.items() if min(found) < heights[index]]
         keys = self._sets.packing.keys(keyed, digit)
+        unions = union_keys(self._sets, self._models, keyed, digit)
         columns = ["node", *(f"n{index}" for index in varying)]
         rows = [[number, *(node[index] for index in varying)] for number, node in nodes.items()]
         crossed = f" CROSS JOIN {compiler.dialect.numbers('nodes', columns, rows)}"
-        return self._branch(keys, self._from(covering, crossed), together=True)
+        return self._branch(keys, unions, self._from(covering, crossed), together=True)
 
     def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
         """The classes of one node."""
-        return self._branch(self.keys(node), {"node": str(number), **self._from(covering, "")}, together=False)
+        fills = {"node": str(number), **self._from(covering, "")}
+        return self._branch(self.keys(node), self._unions(node), fills, together=False)
 
-    def _branch(self, keys: Sequence[str], fills: Mapping[str, str], *, together: bool) -> Statement:
+    def _branch(self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], *, together: bool) -> Statement:
         """Classes, labelled by their node's number."""
         compiler = self._workspace.compiler
 
         def context() -> dict[str, Any]:
             slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
-            frames = self._frames([identifier("node"), *slots] if together else slots, 0)
+            within = [identifier("node")] if together else []
+            frames = self._frames(
+                [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}
+            )
             label = identifier("node") if together else slot("node")
             return {
-                "labelled": None if frames.values else classes(frames, self._models, with_keys=False, label=label),
+                "labelled": None
+                if frames.values or unions
+                else classes(frames, self._models, with_keys=False, label=label),
                 "label": identifier(frames.key_names[0]) if together else label,
                 "classes": classes(frames, self._models, with_keys=together),
                 "columns": judged_columns(self._models),
             }
 
-        shape = compiler.shape("evaluate/branch", (together, len(keys)), context)
-        return compiler.fill(
-            "evaluate/branch", shape, {**{f"key_{position}": key for position, key in enumerate(keys)}, **fills}
-        )
+        shape = compiler.shape("evaluate/branch", (together, len(keys), *union_shape(unions)), context)
+        filled = {f"key_{position}": key for position, key in enumerate(keys)}
+        return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
 
     def _from(self, covering: Covering, crossed: str) -> dict[str, str]:
         quoted = self._workspace.quoted
@@ -177,8 +196,10 @@ class NodeStatements:
         }
         return {name: quoted(table) + crossed for name, table in tables.items()} | references
 
-    def _context(self, keys: Sequence[Sql], carried: int, metric: Metric | None) -> dict[str, Any]:
-        frames = self._frames(keys, carried)
+    def _context(
+        self, keys: Sequence[Sql], carried: int, metric: Metric | None, unions: Mapping[tuple[str, ...], Sequence[Sql]]
+    ) -> dict[str, Any]:
+        frames = self._frames(keys, carried, unions)
         aggregates = self._aggregates(frames.carried_names, metric)
         return {
             "grouped": False,
@@ -187,13 +208,14 @@ class NodeStatements:
             **aggregates,
         }
 
-    def _frames(self, keys: Sequence[Sql], carried: int) -> Frames:
+    def _frames(self, keys: Sequence[Sql], carried: int, unions: Mapping[tuple[str, ...], Sequence[Sql]]) -> Frames:
         return Frames(
             base=slot("base"),
             values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
             counting=self._sets.counting,
             keys=keys,
             carried=[slot(f"carried_{position}") for position in range(carried)],
+            united=unions,
             facts={name: facts.all for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
@@ -249,6 +271,13 @@ class NodeStatements:
         prefix = "" if table is None else f"{quote(table)}."
         return self._sets.packing.keys(
             self._sets.keyed(node), lambda index: f"{prefix}{quote(f'c{index}_{node[index]}')}"
+        )
+
+    def _unions(self, node: Node) -> Unions:
+        """The packed keys of the classes that fewer quasi-identifiers make of a node's."""
+        quote = self._workspace.compiler.quote
+        return union_keys(
+            self._sets, self._models, self._sets.keyed(node), lambda index: quote(f"c{index}_{node[index]}")
         )
 
     def sized(self, node: Node) -> list[int]:

@@ -43,6 +43,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.search.tags import metric_of
 from kanon_sql.spec import Spec
+from kanon_sql.unions import refuse_overlaps, refuse_unknown_unions
 from kanon_sql.workspace import Reporter, Workspace
 
 __all__ = ["Searched", "searched", "source_of"]
@@ -232,6 +233,7 @@ def searched(
                 f"{requirement.name}; use reference: original, or a suppression limit of 0"
             )
         refuse_other_classes(model, requirement.name)
+    refuse_overlaps(spec, models)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
@@ -289,7 +291,7 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
     """Refuse a requirement whose classes the search does not count.
 
     Raises:
-        UnsupportedError: they are made by other columns than all quasi-identifiers.
+        UnsupportedError: they are made by other columns than quasi-identifiers, or take more than sizes of unions.
     """
     if isinstance(model, BayesOptimalModel):
         raise UnsupportedError(
@@ -302,11 +304,7 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
             "so it cannot split classes by them, and the others are released as they are; use it with check, "
             "which says whether a release satisfies it"
         )
-    if model.quasi_identifiers is not None:
-        raise UnsupportedError(
-            f"{name}: quasi_identifiers: the search suppresses classes of all quasi-identifiers, and what it "
-            "suppresses makes the classes of fewer ones smaller; use it with check"
-        )
+    refuse_unknown_unions(model, name)
 
 
 def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel]) -> DistanceMatrix:

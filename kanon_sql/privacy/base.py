@@ -55,6 +55,8 @@ class PrivacyModel(ABC):
         second_is_size: it is the size of the class.
         reference: where the reference distribution is taken from.
         quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
+        united: these classes are unions of those that are judged and may be suppressed, and count what is kept of
+            them. So it is in a search; see :mod:`kanon_sql.unions`.
         others: among them are the other sensitive attributes.
         is_bounded: the values of the source alone may tell that it is out of reach.
         has_disclosed: with persons, a value that every person of the class holds is
@@ -74,6 +76,7 @@ class PrivacyModel(ABC):
     has_disclosed: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
+    united: bool = field(default=False, kw_only=True)
     others: bool = field(default=False, kw_only=True)
 
     @property

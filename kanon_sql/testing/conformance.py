@@ -106,6 +106,12 @@ L_AND_T = [
     {"t_closeness": {"attribute": "illness", "t": 0.6}},
 ]
 
+SETS = [
+    {"k_anonymity": 3},
+    {"k_anonymity": {"k": 12, "quasi_identifiers": ["sex"]}},
+    {"k_anonymity": {"k": 8, "quasi_identifiers": ["age", "sex"]}},
+]
+
 SINGLE_VALUES = [
     {"t_closeness": {"attribute": "charge", "t": 0.5, "distance": "ordered"}},
     {
@@ -154,6 +160,12 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": SINGLE_VALUES,
         "suppression": {"limit": 0.9},
+    },
+    "sets": {"privacy": SETS, "suppression": {"limit": 0.4}, "search": {"metric": "entropy"}},
+    "sets, persons, l and t, masked": {
+        "unit": "person",
+        "privacy": [*L_AND_T, *SETS[1:]],
+        "suppression": {"limit": 0.5, "style": "mask"},
     },
     "persons": {"unit": "person"},
     "persons, l and t, masked": {
