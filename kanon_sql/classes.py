@@ -43,6 +43,8 @@ class Frames:
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
+        united: per set of quasi-identifiers with a requirement of its own, the expressions that its classes, which are
+            unions of the classes here, are grouped by.
     """
 
     base: Sql
@@ -51,6 +53,7 @@ class Frames:
     keys: Sequence[Sql]
     carried: Sequence[Sql] = ()
     summed: Sequence[Sql] = ()
+    united: Mapping[tuple[str, ...], Sequence[Sql]] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -77,7 +80,7 @@ _DECADES = 13
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    return "class_size" if model.frame is None else f"m{index}"
+    return "class_size" if model.frame is None and not model.united else f"m{index}"
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True, label: Sql | None = None) -> Sql:
@@ -90,6 +93,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         label: what to put into a column ``node``, where ``base`` alone is counted.
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
+    unions = _unions(frames, models)
+    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions)}
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
     kinds = {model.spans for model in models if model.attribute is not None}
@@ -98,8 +103,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
-        "carried": frames.carried,
-        "carried_names": frames.carried_names,
+        "carried": list(carried.values()),
+        "carried_names": list(carried),
         "summed": frames.summed,
         "summed_names": frames.summed_names,
         "counting": frames.counting,
@@ -130,7 +135,32 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 )
             )
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, **shared)
-    return render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+    found = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+    return _with_unions(found, models, unions)
+
+
+def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:
+    """Per model whose classes are unions of these, the finest first: the names and expressions of their keys."""
+    united = [(index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.united]
+    return {
+        index: {f"u{index}_{place}": key for place, key in enumerate(frames.united[names])}
+        for index, names in sorted(united, key=lambda item: -len(item[1]))
+    }
+
+
+def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:
+    return {name: key for keys in unions.values() for name, key in keys.items()}
+
+
+def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int, Mapping[str, Sql]]) -> Sql:
+    """The classes with the sizes of their unions, each over what the requirements before it leave."""
+    every = conditions(models)
+    kept = [condition for condition, model in zip(every, models, strict=True) if not model.united]
+    for index, keys in unions.items():
+        measure = measure_name(index, models[index])
+        found = render("evaluate/united", classes=found, kept=kept, names=list(keys), measure=measure)
+        kept = [*kept, every[index]]
+    return found
 
 
 def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
@@ -170,8 +200,8 @@ def judged_columns(models: Sequence[PrivacyModel]) -> list[str]:
     """The columns of :func:`classes` that the models look at: counts and measures."""
     columns = ["class_rows", "class_size"]
     for index, model in enumerate(models):
-        if model.frame is not None:
-            name = measure_name(index, model)
+        name = measure_name(index, model)
+        if name != "class_size":
             second = second_name(name, model)
             columns += [name] if second in (None, "class_size") else [name, second]
     return columns

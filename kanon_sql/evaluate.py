@@ -27,6 +27,7 @@ from kanon_sql.search import Batch, Question, Verdict
 from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation
+from kanon_sql.unions import refuse_shared_persons, united
 from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
@@ -50,6 +51,13 @@ def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> boo
     """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
     when = model.monotonicity(by_person)
     return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
+
+
+def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
+    """The same per model. Unions count what all others leave, so that they are no better than these."""
+    sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
+    others = all(flag for model, flag in zip(models, sound, strict=True) if not model.united)
+    return [flag and (others or not model.united) for model, flag in zip(models, sound, strict=True)]
 
 
 class Evaluator:
@@ -78,17 +86,17 @@ class Evaluator:
     ) -> None:
         self.workspace = workspace
         self.sets = sets
-        self.models = models
+        refuse_shared_persons(models, sets.counting)
+        self.models = united(models)
         self.metric = metric
         self.prefer = prefer
         self.max_suppressed = max_suppressed
         self.matrix = matrix
         self.counts = count_attributes(workspace, sets)
         self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
-        self._sound = [
-            is_sound(model, by_person=sets.counting != "rows", may_suppress=max_suppressed > 0) for model in models
-        ]
-        self.statements = NodeStatements(workspace, sets, models, self._sound)
+        by_person = sets.counting != "rows"
+        self._sound = _all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
+        self.statements = NodeStatements(workspace, sets, self.models, self._sound)
         self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
         self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
         self._rolled_up = 0
@@ -208,7 +216,7 @@ class Evaluator:
         others = [name for name in protected if all(model.attribute != name for model in asked)]
         return Table(
             name=name,
-            frames=node_frames(self.sets, node, covering),
+            frames=node_frames(self.sets, node, covering, self.models),
             closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
             kept_by=self.models if kept_only else None,
         )

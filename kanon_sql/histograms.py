@@ -20,6 +20,7 @@ from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, relation
+from kanon_sql.unions import union_nodes
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
@@ -87,23 +88,29 @@ def distance_edges(ts: Iterable[float]) -> list[float]:
     return sorted([*asked, *(step for step in steps if all(abs(step - t) > TOLERANCE for t in asked))])
 
 
-def node_frames(sets: FrequencySets, node: Node, covering: Covering) -> Frames:
+def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Sequence[PrivacyModel]) -> Frames:
     """The classes of a lattice node.
 
     Args:
         sets: what the search was made over.
         node: the vector of levels.
         covering: frequency sets that cover it.
+        models: the requirements, some of which may be about unions of these classes.
     """
     sets.codes.refuse_uncovered(covering.node, [node])
     return Frames(
         base=relation(covering.base),
         values={name: relation(table) for name, table in covering.values.items()},
         counting=sets.counting,
-        keys=[Sql(key) for key in sets.codes.keys(node, PORTABLE)],
+        keys=_keys(sets, node),
+        united={names: _keys(sets, own) for names, own in union_nodes(sets, models, node).items()},
         facts={name: facts.all for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
     )
+
+
+def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
+    return [Sql(key) for key in sets.codes.keys(node, PORTABLE)]
 
 
 def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequence[PrivacyModel]) -> list[Counted]:

@@ -23,6 +23,7 @@ from kanon_sql.rollup import Covering, Coverings
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, identifier, literal, slot, sql_list
+from kanon_sql.unions import Unions, union_fills, union_nodes, union_shape, union_slots
 from kanon_sql.workspace import Workspace
 
 __all__ = ["NodeStatements"]
@@ -94,18 +95,30 @@ class NodeStatements:
         self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
     ) -> Statement:
         """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
-        keys, carried = self.keys(node), self.carried(node, metric)
+        keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
         compiler = self._workspace.compiler
         text = compiler.shape(
             name,
-            (len(keys), len(carried), None if metric is None else metric.name, str(context.get("target"))),
+            (
+                len(keys),
+                len(carried),
+                None if metric is None else metric.name,
+                str(context.get("target")),
+                *union_shape(unions),
+            ),
             lambda: {
-                **self._context([slot(f"key_{position}") for position, _ in enumerate(keys)], len(carried), metric),
+                **self._context(
+                    [slot(f"key_{position}") for position, _ in enumerate(keys)],
+                    len(carried),
+                    metric,
+                    union_slots(unions),
+                ),
                 **context,
             },
         )
         filled = {
             **fills,
+            **union_fills(unions),
             **{f"key_{position}": key for position, key in enumerate(keys)},
             **{
                 f"carried_{position}": self._sets.codes.code(index, node[index], compiler.dialect)
@@ -122,14 +135,30 @@ class NodeStatements:
 
     def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
         """The classes of several nodes by one GROUP BY over the vectors joined to the nodes' masks."""
-        compiler, dialect = self._workspace.compiler, self._workspace.compiler.dialect
+        dialect = self._workspace.compiler.dialect
         masks = {number: self._sets.codes.masks(node) for number, node in nodes.items()}
-        words = [word for word in range(self._sets.codes.words) if any(own[word] for own in masks.values())]
-        keys = [dialect.masked(compiler.quote(f"code{word}"), compiler.quote(f"mask{word}")) for word in words]
-        columns = ["node", *(f"mask{word}" for word in words)]
-        rows = [[number, *(own[word] for word in words)] for number, own in masks.items()]
-        crossed = f" CROSS JOIN {dialect.numbers('nodes', columns, rows)}"
-        return self._branch(keys, self._from(covering, crossed, nodes.values()), together=True)
+        words, keys = self._mask_columns(masks.values(), "mask")
+        columns = [f"mask{word}" for word in words]
+        rows = {number: [own[word] for word in words] for number, own in masks.items()}
+        unions: dict[tuple[str, ...], list[str]] = {}
+        projected = {number: union_nodes(self._sets, self._models, node) for number, node in nodes.items()}
+        for position, names in enumerate(next(iter(projected.values()))):
+            masks = {number: self._sets.codes.masks(own[names]) for number, own in projected.items()}
+            words, unions[names] = self._mask_columns(masks.values(), f"union{position}_")
+            columns += [f"union{position}_{word}" for word in words]
+            for number, own in masks.items():
+                rows[number] += [own[word] for word in words]
+        numbers = dialect.numbers("nodes", ["node", *columns], [[number, *own] for number, own in rows.items()])
+        fills = self._from(covering, f" CROSS JOIN {numbers}", nodes.values())
+        return self._branch(keys, unions, fills, together=True)
+
+    def _mask_columns(self, masks: Iterable[Sequence[int]], prefix: str) -> tuple[list[int], list[str]]:
+        """The words that any of some masks leaves something of, and these words masked by a column each."""
+        words = [word for word, column in enumerate(zip(*masks, strict=True)) if any(column)]
+        compiler = self._workspace.compiler
+        return words, [
+            compiler.dialect.masked(compiler.quote(f"code{word}"), compiler.quote(f"{prefix}{word}")) for word in words
+        ]
 
     def _parts(self, nodes: dict[int, Node], groups: int) -> list[dict[int, Node]]:
         """Nodes divided, so that all groups together are as many branches as the engine works on side by side."""
@@ -140,27 +169,31 @@ class NodeStatements:
     def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
         """The classes of one node."""
         fills = {"node": str(number), **self._from(covering, "", [node])}
-        return self._branch(self.keys(node), fills, together=False)
+        return self._branch(self.keys(node), self._unions(node), fills, together=False)
 
-    def _branch(self, keys: Sequence[str], fills: Mapping[str, str], *, together: bool) -> Statement:
+    def _branch(self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], *, together: bool) -> Statement:
         """Classes, labelled by their node's number."""
         compiler = self._workspace.compiler
 
         def context() -> dict[str, Any]:
             slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
-            frames = self._frames([identifier("node"), *slots] if together else slots, 0)
+            within = [identifier("node")] if together else []
+            frames = self._frames(
+                [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}
+            )
             label = identifier("node") if together else slot("node")
             return {
-                "labelled": None if frames.values else classes(frames, self._models, with_keys=False, label=label),
+                "labelled": None
+                if frames.values or unions
+                else classes(frames, self._models, with_keys=False, label=label),
                 "label": identifier(frames.key_names[0]) if together else label,
                 "classes": classes(frames, self._models, with_keys=together),
                 "columns": judged_columns(self._models),
             }
 
-        shape = compiler.shape("evaluate/branch", (together, len(keys)), context)
-        return compiler.fill(
-            "evaluate/branch", shape, {**{f"key_{position}": key for position, key in enumerate(keys)}, **fills}
-        )
+        shape = compiler.shape("evaluate/branch", (together, len(keys), *union_shape(unions)), context)
+        filled = {f"key_{position}": key for position, key in enumerate(keys)}
+        return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
 
     def _from(self, covering: Covering, crossed: str, nodes: Iterable[Node]) -> dict[str, str]:
         """The tables that some nodes are answered from."""
@@ -173,8 +206,10 @@ class NodeStatements:
         }
         return {name: quoted(table) + crossed for name, table in tables.items()} | references
 
-    def _context(self, keys: Sequence[Sql], carried: int, metric: Metric | None) -> dict[str, Any]:
-        frames = self._frames(keys, carried)
+    def _context(
+        self, keys: Sequence[Sql], carried: int, metric: Metric | None, unions: Mapping[tuple[str, ...], Sequence[Sql]]
+    ) -> dict[str, Any]:
+        frames = self._frames(keys, carried, unions)
         aggregates = self._aggregates(frames.carried_names, metric)
         return {
             "grouped": False,
@@ -183,13 +218,14 @@ class NodeStatements:
             **aggregates,
         }
 
-    def _frames(self, keys: Sequence[Sql], carried: int) -> Frames:
+    def _frames(self, keys: Sequence[Sql], carried: int, unions: Mapping[tuple[str, ...], Sequence[Sql]]) -> Frames:
         return Frames(
             base=slot("base"),
             values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
             counting=self._sets.counting,
             keys=keys,
             carried=[slot(f"carried_{position}") for position in range(carried)],
+            united=unions,
             facts={name: facts.all for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
@@ -237,6 +273,10 @@ class NodeStatements:
     def keys(self, node: Node, table: str | None = None) -> list[str]:
         """The keys of a node's classes, over any frequency set that covers it; see :meth:`Codes.keys`."""
         return self._sets.codes.keys(node, self._workspace.compiler.dialect, table)
+
+    def _unions(self, node: Node) -> Unions:
+        """The packed keys of the classes that fewer quasi-identifiers make of a node's."""
+        return {names: self.keys(own) for names, own in union_nodes(self._sets, self._models, node).items()}
 
     def sized(self, node: Node) -> list[int]:
         """The quasi-identifiers strictly between level 0 and their top."""

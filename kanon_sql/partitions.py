@@ -49,6 +49,11 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 "that whom of a population they stand for is known only afterwards; use another algorithm, such as "
                 "optimal"
             )
+        if model.quasi_identifiers is not None:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: it counts the classes of all quasi-identifiers "
+                "alone; use another algorithm, such as optimal"
+            )
         if model.needs_facts or model.lists or model.hierarchy is not None or model.second is not None:
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label}: it counts the values of a class alone, and not what else "

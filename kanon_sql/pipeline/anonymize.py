@@ -15,8 +15,9 @@ from kanon_sql.history import Entry
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.plan import achieved_dict, measured
+from kanon_sql.pipeline.reach import rows_in_words
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, rows_in_words, searched, source_of
+from kanon_sql.pipeline.search import Searched, searched, source_of
 from kanon_sql.pipeline.together import Together, addition, coarsened, comparable_releases, compared
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.release import Choice, Written, written_release

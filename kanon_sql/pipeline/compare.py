@@ -105,7 +105,10 @@ def compare(
         ]
     metrics = {spec.search.metric for spec in specs.values()}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
-    alone = [all(isinstance(item, KAnonymity) for item in spec.privacy) for _, spec in asked]
+    alone = [
+        all(isinstance(item, KAnonymity) and item.quasi_identifiers is None for item in spec.privacy)
+        for _, spec in asked
+    ]
     return Comparison(metric, _marked(runs, alone, metric))
 
 
@@ -129,7 +132,8 @@ def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:
     if k is None:
         return spec
     models = models_of(spec)
-    others = [m.label for m in models if m.least_size is not None and not isinstance(m, KAnonymityModel)]
+    own = [model for model in models if model.least_size is not None]
+    others = [m.label for m in own if m.quasi_identifiers is not None or not isinstance(m, KAnonymityModel)]
     if others:
         raise SpecError(
             f"{name}: {others[0]} has a k of its own, which --k would leave as it is; leave --k out, and give a spec "
@@ -142,7 +146,8 @@ def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:
 
 
 def _k_of(spec: Spec) -> int | None:
-    return max((model.least_size for model in models_of(spec) if model.least_size is not None), default=None)
+    own = [model for model in models_of(spec) if model.quasi_identifiers is None]
+    return max((model.least_size for model in own if model.least_size is not None), default=None)
 
 
 def _marked(runs: Sequence[Compared], alone: Sequence[bool], metric: str) -> list[Compared]:

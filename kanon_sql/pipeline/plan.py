@@ -9,8 +9,9 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.prepared import KeptSets
+from kanon_sql.pipeline.reach import rows_in_words
 from kanon_sql.pipeline.result import Cost, Result, redacted_log
-from kanon_sql.pipeline.search import Searched, rows_in_words, searched
+from kanon_sql.pipeline.search import Searched, searched
 from kanon_sql.quality import METRICS
 from kanon_sql.spec import Spec
 from kanon_sql.verify import Examination

@@ -23,6 +23,7 @@ from kanon_sql.release import Choice, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy, TCloseness
 from kanon_sql.sql.statement import Statement
+from kanon_sql.unions import refuse_overlaps
 from kanon_sql.workspace import open_workspace
 
 __all__ = ["Rendered", "render"]
@@ -94,6 +95,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         models = models_of(spec)
         for requirement, model in zip(spec.privacy, models, strict=True):
             refuse_other_classes(model, requirement.name)
+        refuse_overlaps(spec, models)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, columns, attributes, populations)

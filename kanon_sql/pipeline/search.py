@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from kanon_sql.engines.base import Column, Engine
@@ -20,6 +21,7 @@ from kanon_sql.ordering import order_domains
 from kanon_sql.partitions import Partitions, refuse_what_cuts_break
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.prepared import KeptSets, prepared, source_of
+from kanon_sql.pipeline.reach import out_of_reach, rows_in_words
 from kanon_sql.pipeline.result import SearchSummary
 from kanon_sql.population import population_notes
 from kanon_sql.privacy import BayesOptimalModel, KAnonymityModel, PrivacyModel, models_of
@@ -35,11 +37,13 @@ from kanon_sql.search import (
     Stopped,
     Verdict,
     explain,
+    hopeless,
     k_optimize,
     search,
 )
 from kanon_sql.search.tags import metric_of
 from kanon_sql.spec import Spec
+from kanon_sql.unions import refuse_overlaps, refuse_unknown_unions
 from kanon_sql.workspace import Reporter, Workspace
 
 __all__ = ["Searched", "searched", "source_of"]
@@ -61,6 +65,7 @@ class Searched:
         outcome: None when the source has no row to search.
         work: what the search took; None when the source has no row to search.
         labelled: the intervals, if the algorithm chose some.
+        hopeless: why no generalization can satisfy, where that was known before the search.
     """
 
     workspace: Workspace
@@ -73,6 +78,7 @@ class Searched:
     outcome: Outcome | None
     work: Work | None
     labelled: Labelled | None = None
+    hopeless: str | None = None
 
     @property
     def node(self) -> Node | None:
@@ -161,16 +167,8 @@ class Searched:
         limit = spec.suppression.max_rows(rows)
         if rows == 0:
             return "the source has no rows: there is nothing to release"
-        largest_k = max((model.k for model in self.models if isinstance(model, KAnonymityModel)), default=1)
-        protected = rows if self.sets.persons is None else self.sets.persons
-        if protected < largest_k:
-            what = "rows" if self.sets.persons is None else "persons"
-            return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
-        if self.sets.null_rows > limit:
-            return (
-                f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
-                f"but the suppression limit is {rows_in_words(limit)}: raise the limit or use nulls: value"
-            )
+        if self.hopeless is not None:
+            return self.hopeless
         if self.evaluator is None or self.outcome is None:
             return "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
         wanted = ", ".join(model.label for model in self.models)
@@ -198,11 +196,6 @@ def _named(criterion: str, spec: Spec) -> str:
         .replace("the metric", spec.search.metric)
         .replace("the preference", prefer)
     )
-
-
-def rows_in_words(count: int) -> str:
-    """``1 row``, ``2,300 rows``."""
-    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 @contextmanager
@@ -240,6 +233,7 @@ def searched(
                 f"{requirement.name}; use reference: original, or a suppression limit of 0"
             )
         refuse_other_classes(model, requirement.name)
+    refuse_overlaps(spec, models)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"search.variant: {spec.search.variant} stores frequency sets, and the scratch mode 'inline' has no "
@@ -249,8 +243,9 @@ def searched(
         refuse_what_cuts_break(spec, models)
     with prepared(engine, spec, report) if kept is None else kept.prepared(spec, report) as given:
         workspace, columns, models, sets = given.workspace, given.columns, given.models, given.sets
+        reason = out_of_reach(workspace, models, sets, spec.suppression.max_rows(sets.rows))
         if sets.rows == sets.null_rows:
-            yield Searched(workspace, spec, columns, models, sets, None, None, None, None)
+            yield Searched(workspace, spec, columns, models, sets, None, None, None, None, hopeless=reason)
             return
         evaluator = Evaluator(
             workspace,
@@ -262,7 +257,7 @@ def searched(
             _matrix(workspace, sets, models) if spec.search.matrix else None,
         )
         budget = budget or Budget()
-        if spec.search.of_intervals:
+        if spec.search.of_intervals and reason is None:
             begun = Searched(workspace, spec, columns, models, sets, evaluator, None, None, None)
             yield _of_intervals(begun, budget)
             return
@@ -272,6 +267,13 @@ def searched(
                 f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
                 "levels (minimum_level, maximum_level), or do without --explain."
             )
+        if reason is not None:
+            ask = partial(_prunable, evaluator)
+            run = Search(spec.search.algorithm, question, hopeless(question, spec.search.algorithm), ask)
+            yield Searched(
+                workspace, spec, columns, models, sets, evaluator, run, run.run(), evaluator.work, hopeless=reason
+            )
+            return
         options = spec.search.options
         if all_minimal and spec.search.algorithm == "optimal":
             options = {**options, "minimal": True}
@@ -280,11 +282,16 @@ def searched(
         yield Searched(workspace, spec, columns, models, sets, evaluator, run, outcome, evaluator.work)
 
 
+def _prunable(evaluator: Evaluator, batch: Batch) -> Iterator[Verdict]:
+    """The verdicts of a problem that is known to be without hope: no specialization satisfies, either."""
+    return (replace(verdict, prunable=True) for verdict in evaluator.answers(batch))
+
+
 def refuse_other_classes(model: PrivacyModel, name: str) -> None:
     """Refuse a requirement whose classes the search does not count.
 
     Raises:
-        UnsupportedError: they are made by other columns than all quasi-identifiers.
+        UnsupportedError: they are made by other columns than quasi-identifiers, or take more than sizes of unions.
     """
     if isinstance(model, BayesOptimalModel):
         raise UnsupportedError(
@@ -297,11 +304,7 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
             "so it cannot split classes by them, and the others are released as they are; use it with check, "
             "which says whether a release satisfies it"
         )
-    if model.quasi_identifiers is not None:
-        raise UnsupportedError(
-            f"{name}: quasi_identifiers: the search suppresses classes of all quasi-identifiers, and what it "
-            "suppresses makes the classes of fewer ones smaller; use it with check"
-        )
+    refuse_unknown_unions(model, name)
 
 
 def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel]) -> DistanceMatrix:

@@ -15,7 +15,8 @@ from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.history import Addition, Entry, digest_of, read_ledger, released_as
 from kanon_sql.joint import Joint, View, examine_together
 from kanon_sql.lattice import Node
-from kanon_sql.pipeline.search import Searched, rows_in_words, source_of
+from kanon_sql.pipeline.reach import rows_in_words
+from kanon_sql.pipeline.search import Searched, source_of
 from kanon_sql.privacy import PrivacyModel, model_of
 from kanon_sql.publish import is_same_table, release_key
 from kanon_sql.release import Written

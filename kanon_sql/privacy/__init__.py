@@ -18,6 +18,7 @@ from kanon_sql.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.privacy.p_sensitive import PSensitiveModel
 from kanon_sql.privacy.population import PopulationModel
 from kanon_sql.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
+from kanon_sql.privacy.whole import Whole
 from kanon_sql.spec import (
     AlphaKAnonymity,
     BayesOptimal,
@@ -53,6 +54,7 @@ __all__ = [
     "PrivacyModel",
     "RecursiveCLDiversity",
     "TCloseness",
+    "Whole",
     "model_of",
     "models_of",
 ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from kanon_sql.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.privacy.whole import Whole
 
 __all__ = ["AlphaKAnonymityModel"]
 
@@ -28,6 +29,7 @@ class AlphaKAnonymityModel(PrivacyModel):
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
+    is_bounded: ClassVar[bool] = True
     sensitive: str
     alpha: float
     k: int
@@ -61,6 +63,19 @@ class AlphaKAnonymityModel(PrivacyModel):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression."""
         return Monotonicity.WITHOUT_SUPPRESSION
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """A share among all released rows is a mean of those in the classes; of single values nothing is known here."""
+        if self.values is not None or whole.vanishes:
+            return None
+        level = whole.levelled()
+        share = level[0][0] / sum(size * count for size, count in level)
+        if share <= self.alpha + 2 * TOLERANCE:
+            return None
+        return (
+            f"with {whole.in_words}, as equally frequent as suppression can make them, "
+            f"one of them has a share of {float(share):.4g} at least"
+        )
 
     def parameters(self) -> dict[str, Any]:
         """``alpha`` with the tolerance, ``k``, and the fact that tells values to protect."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal
 
+from kanon_sql.privacy.whole import Whole
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
@@ -54,7 +55,10 @@ class PrivacyModel(ABC):
         second_is_size: it is the size of the class.
         reference: where the reference distribution is taken from.
         quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
+        united: these classes are unions of those that are judged and may be suppressed, and count what is kept of
+            them. So it is in a search; see :mod:`kanon_sql.unions`.
         others: among them are the other sensitive attributes.
+        is_bounded: the values of the source alone may tell that it is out of reach.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -68,9 +72,11 @@ class PrivacyModel(ABC):
     spans: ClassVar[bool] = False
     second: ClassVar[Literal["MIN", "MAX"] | None] = None
     second_is_size: ClassVar[bool] = False
+    is_bounded: ClassVar[bool] = False
     has_disclosed: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
+    united: bool = field(default=False, kw_only=True)
     others: bool = field(default=False, kw_only=True)
 
     @property
@@ -135,6 +141,14 @@ class PrivacyModel(ABC):
     @abstractmethod
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """When pruning by this model is sound, for rows or for persons."""
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """Why no class of any generalization can satisfy, in words; None where one may, or nothing is known.
+
+        Args:
+            whole: the attribute's values in the source. Asked only of models with :attr:`is_bounded`.
+        """
+        return None
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:

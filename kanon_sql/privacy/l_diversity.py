@@ -9,17 +9,21 @@ holds is disclosed, however many other values there are.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log
+from fractions import Fraction
+from math import exp, fsum, log
 from typing import Any, ClassVar
 
 from kanon_sql.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.privacy.whole import Whole
 
 __all__ = ["DistinctLDiversity", "EntropyLDiversity", "RecursiveCLDiversity"]
 
 
 @dataclass(frozen=True)
 class _LDiversity(PrivacyModel):
+    is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
     sensitive: str
 
@@ -49,6 +53,12 @@ class DistinctLDiversity(_LDiversity):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always for rows, never for persons."""
         return Monotonicity.NEVER if by_person else Monotonicity.ALWAYS
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """A class has no more values than the source."""
+        return (
+            None if whole.values >= self.l else f"the source has {whole.in_words}, so that l is {whole.values} at most"
+        )
 
     def parameters(self) -> dict[str, Any]:
         """``l``."""
@@ -80,6 +90,15 @@ class EntropyLDiversity(_LDiversity):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression for rows, never for persons."""
         return Monotonicity.NEVER if by_person else Monotonicity.WITHOUT_SUPPRESSION
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """Entropy is concave, so that all released rows together have at least that of some class."""
+        level = whole.levelled()
+        total = _least(level, 0)
+        most = fsum(-count * (size / total) * log(size / total) for size, count in level)
+        if most >= log(self.l) - 2 * TOLERANCE:
+            return None
+        return f"{whole.in_words}, as equally frequent as suppression can make them, reach l = {exp(most):.4g} at most"
 
     def parameters(self) -> dict[str, Any]:
         """``log_l``: ln(l) less the tolerance."""
@@ -113,6 +132,17 @@ class RecursiveCLDiversity(_LDiversity):
         """Without suppression for rows, never for persons."""
         return Monotonicity.NEVER if by_person else Monotonicity.WITHOUT_SUPPRESSION
 
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """All released rows together are (c, l)-diverse if their classes are; the more so the more equal they are."""
+        reached = 0
+        level = whole.levelled()
+        while reached < self.l and level and level[0][0] < Fraction(self.c) * _least(level, reached):
+            reached += 1
+        if reached == self.l:
+            return None
+        most = f"l = {reached} at most" if reached else "no l"
+        return f"{whole.in_words}, as equally frequent as suppression can make them, reach {most} with c = {self.c:g}"
+
     def parameters(self) -> dict[str, Any]:
         """``c`` and ``l``."""
         return {"c": self.c, "l": self.l}
@@ -123,3 +153,12 @@ class RecursiveCLDiversity(_LDiversity):
         None when some class satisfies no c at all (or there is no class).
         """
         return {"c_above": None if unbounded else worst, "l": self.l}
+
+
+def _least(level: Sequence[tuple[Fraction, int]], skipped: int) -> Fraction:
+    """The sum of all frequencies but so many of the largest: r_(skipped + 1) + ... + r_m."""
+    total = Fraction(0)
+    for size, count in level:
+        total += size * max(0, count - skipped)
+        skipped = max(0, skipped - count)
+    return total

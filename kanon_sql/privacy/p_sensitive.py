@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from kanon_sql.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.privacy.whole import Whole
 
 __all__ = ["PSensitiveModel"]
 
@@ -26,6 +27,7 @@ class PSensitiveModel(PrivacyModel):
     worst: ClassVar = "MIN"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
+    is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
     sensitive: str
     p: int
@@ -49,6 +51,12 @@ class PSensitiveModel(PrivacyModel):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always for rows, never for persons."""
         return Monotonicity.NEVER if by_person else Monotonicity.ALWAYS
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """A class has no more values than the source."""
+        if whole.values >= self.p:
+            return None
+        return f"the source has {whole.in_words}, so that p is {whole.values} at most"
 
     def parameters(self) -> dict[str, Any]:
         """``p`` and ``k``."""

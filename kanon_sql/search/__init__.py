@@ -14,6 +14,7 @@ from kanon_sql.search.exhaustive import exhaustive
 from kanon_sql.search.explain import Explained, Known, explain
 from kanon_sql.search.genetic import genetic
 from kanon_sql.search.greedy import greedy
+from kanon_sql.search.hopeless import hopeless
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.optimal import optimal
@@ -37,6 +38,7 @@ __all__ = [
     "Strategy",
     "Verdict",
     "explain",
+    "hopeless",
     "k_optimize",
     "search",
 ]

@@ -70,6 +70,9 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
         if getattr(requirement, "reference", None) == "release":
             why = "with a ledger there are several releases to compare with; use reference: original"
             yield Fault((*loc, "reference"), why)
+        if getattr(requirement, "quasi_identifiers", None) is not None:
+            why = "with a ledger, releases are judged by the classes of all quasi-identifiers together; leave it out"
+            yield Fault((*loc, "quasi_identifiers"), why, True)
         for key in (*LISTED, "hierarchy"):
             if getattr(requirement, key, None) is not None:
                 why = "a ledger holds no values, so no later release could be held to this; use another requirement"

@@ -106,6 +106,12 @@ L_AND_T = [
     {"t_closeness": {"attribute": "illness", "t": 0.6}},
 ]
 
+SETS = [
+    {"k_anonymity": 3},
+    {"k_anonymity": {"k": 12, "quasi_identifiers": ["sex"]}},
+    {"k_anonymity": {"k": 8, "quasi_identifiers": ["age", "sex"]}},
+]
+
 SINGLE_VALUES = [
     {"t_closeness": {"attribute": "charge", "t": 0.5, "distance": "ordered"}},
     {
@@ -154,6 +160,12 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": SINGLE_VALUES,
         "suppression": {"limit": 0.9},
+    },
+    "sets": {"privacy": SETS, "suppression": {"limit": 0.4}, "search": {"metric": "entropy"}},
+    "sets, persons, l and t, masked": {
+        "unit": "person",
+        "privacy": [*L_AND_T, *SETS[1:]],
+        "suppression": {"limit": 0.5, "style": "mask"},
     },
     "persons": {"unit": "person"},
     "persons, l and t, masked": {
@@ -580,6 +592,30 @@ class Conformance:
             assert not result.passed
             assert "visits_release" not in subject.tables()
         subject.drop("few")
+
+    @pytest.mark.parametrize("distance", ["equal", "ordered", "hierarchical"])
+    def test_a_distribution_that_counts_nobody(self, subject: Subject, engine: Engine, distance: str) -> None:
+        """No row of the source is anybody's: there is no distribution to be close to."""
+        columns = {"q": "text", "s": "integer", "u": "text"}
+        closeness: dict[str, Any] = {"attribute": "s", "t": 0.9, "distance": distance}
+        if distance == "hierarchical":
+            closeness["hierarchy"] = {"intervals": [2, 4]}
+        subject.table("nobodys", columns, [("a", 1, None), ("a", 2, None), ("b", None, None)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nobodys", "release": "visits_release", "unit": "u", "sensitive": ["s"],
+                "quasi_identifiers": {"q": None}, "privacy": [{"t_closeness": closeness}], "suppression": {"limit": 1},
+            }
+        )  # fmt: skip
+        for verb in (kanon_sql.plan, kanon_sql.anonymize):
+            assert not verb(engine, spec).passed
+        assert "visits_release" not in subject.tables()
+        subject.table("somebodys", columns, [("a", 1, "x"), ("a", 2, "y")])
+        result = kanon_sql.check(engine, spec, "somebodys")
+        assert not result.passed
+        assert [item["violating_classes"] for item in result.achieved.values()] == [1]
+        subject.drop("nobodys")
+        subject.drop("somebodys")
 
     # --- Publishing ---
 
