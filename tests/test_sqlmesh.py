@@ -21,7 +21,7 @@ from strategies import RandomProblem, problems
 from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, cases, examined, examples, key_of, load
 
 import kanon_sql
-from kanon_sql.errors import KanonError, SpecError, UnsupportedError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.pipeline.sqlmesh import DIALECTS, audits
 from kanon_sql.testing import Subject
 
