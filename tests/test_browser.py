@@ -72,11 +72,13 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         large.replace("identifiers: [name]\n", "").replace("[5, 10, 20]", "[5, 10, 20, 40, 80, 160]")
     )
     made = {}
+    assert run("anonymize", directory / "small.yml", "-d", directory / "clinic.duckdb", "-q").exit_code == 0
     for name, arguments in {
         "plan": ["plan", "small.yml"],
         "large": ["plan", "large.yml"],
         "check": ["check", "small.yml", "--table", "visits"],
         "compare": ["compare", "small.yml", "--k", "2,5,20"],
+        "audit": ["audit", "small.yml", "--rows"],
     }.items():
         made[name] = directory / f"{name}.html"
         verb, spec, *more = arguments

@@ -79,7 +79,7 @@ class Invariance:
     def problem(self) -> str:
         """Why not, in words."""
         return (
-            f"{self.violating_classes} classes ({self.violating_rows} rows) of both versions are not {self.m}-unique "
+            f"{self.violating_classes:,} classes ({self.violating_rows:,} rows) of both versions are not {self.m}-unique "
             f"and {self.changed_persons} persons' classes have other values than before: they violate {self.label}"
         )
 
