@@ -20,8 +20,9 @@ def attacks(run: Run) -> Iterator[Block]:
     """Whom each attack exposes."""
     found = _attacks(run)
     if found:
+        yield Prose("Beyond are those of the exposed whom the requirements should have protected.")
         yield Cells(
-            ["attack", "examined#", "exposed#", "beyond the requirements#", "highest risk#"],
+            ["attack", "examined#", "exposed#", "beyond#", "highest risk#"],
             [
                 [_label(item), *(_figure(item.get(key)) for key in ("examined", "exposed", "beyond", "risk"))]
                 for item in found
