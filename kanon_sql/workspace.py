@@ -145,6 +145,10 @@ class Workspace:
         """Run a query and return its rows, at most ``limit``."""
         return self.engine.fetch(self._complete(statement), limit)
 
+    def text(self, name: str, /, **context: Any) -> str:
+        """A query with the inline scratch tables that it needs in front, for others to run."""
+        return self._complete(self.compiler.statement(name, **context)).sql
+
     def size(self, tables: Sequence[Relation]) -> int:
         """How many rows some scratch tables have together."""
         fills = {f"table_{number}": self.quoted(table) for number, table in enumerate(tables)}

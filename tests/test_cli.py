@@ -47,7 +47,7 @@ SECRET = "Qwyjibo"
 """Only one person has it. Nothing that is printed or written beside the data may hold it."""
 
 VERBS = ("demo", "init", "hierarchy", "plan", "anonymize", "render", "check", "audit", "risk", "report", "compare",
-         "dbt", "ledger", "clean", "doctor", "schema")  # fmt: skip
+         "dbt", "sqlmesh", "ledger", "clean", "doctor", "schema")  # fmt: skip
 COMMAND: Any = typer.main.get_command(app)
 
 

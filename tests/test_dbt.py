@@ -1,6 +1,7 @@
 """The example project under dbt itself, on DuckDB, PostgreSQL and Spark.
 
 dbt has an environment of its own (its pins and this project's would not meet): ``KANON_DBT`` names its executable.
+Spark is not in it: the test lends it this environment's, so that one version is tested and downloaded.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import duckdb
 import pytest
+from servers import REQUIRED, subject_of
 from servers.base import Missing
+from servers.postgres import PostgresSubject
 
 import kanon_sql
 from kanon_sql.pipeline.dbt_files import files_of
@@ -40,7 +44,7 @@ if sys.argv[1] == "dbt":
 else:
     print(json.dumps([[list(row) for row in fetch(sql)] for sql in sys.argv[2:]]))
 """
-"""A process of its own: DuckDB's file and Spark's metastore have one owner at a time."""
+"""A process of its own: DuckDB's file has one owner at a time."""
 
 CONNECT = {
     "duckdb": """
@@ -55,13 +59,27 @@ def fetch(sql):
     with sqlalchemy.create_engine(connection).connect() as opened:
         return opened.exec_driver_sql(sql).fetchall()
 """,
-    "spark": """
-from pyspark.sql import SparkSession
-connection = SparkSession.builder.enableHiveSupport().getOrCreate()
-connection.sql("USE clinic")
-fetch = lambda sql: connection.sql(sql).collect()
-""",
 }
+
+SPARK_DBT = """
+import json, os, sys
+from dbt.cli.main import dbtRunner
+answers = os.fdopen(os.dup(1), "w")
+for line in sys.stdin:
+    kind, *words = json.loads(line)
+    if kind == "dbt":
+        with open("output.txt", "w") as output:
+            os.dup2(output.fileno(), 1)
+        answer = dbtRunner().invoke(words).success
+        sys.stdout.flush()
+    else:
+        from pyspark.sql import SparkSession
+        session = SparkSession.builder.enableHiveSupport().getOrCreate()
+        session.sql("USE clinic")
+        answer = [[list(row) for row in session.sql(sql).collect()] for sql in words]
+    print(json.dumps(answer), file=answers, flush=True)
+"""
+"""dbt's commands one after the other in one process: Spark takes longer to start than all that they do."""
 
 SPARK = """\
 spark.master local[1]
@@ -129,10 +147,60 @@ class Project:
         return [Counter(tuple(row) for row in rows) for rows in self.python("fetch", *queries)]
 
     def write(self, expected: DuckDB) -> None:
+        """Run ``kanon-sql dbt``."""
+        self.python("dbt")
+
+
+class SparkProject(Project):
+    """One process for all that happens to the project, whose Spark is this environment's."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            import py4j
+            import pyspark
+        except ImportError as error:
+            raise Missing(f"{error.name} is not installed") from None
+        if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+            raise Missing("there is no Java")
+        lent, settings = folder / "lent", folder / "conf"
+        lent.mkdir()
+        settings.mkdir()
+        for module in (py4j, pyspark):
+            (lent / module.__name__).symlink_to(Path(module.__path__[0]))
+        (settings / "spark-defaults.conf").write_text(SPARK.format(folder=folder))
+        environment = {"PYTHONPATH": str(lent), "SPARK_CONF_DIR": str(settings), "SPARK_LOCAL_IP": "127.0.0.1"}
+        super().__init__("spark", folder / "project", environment)
+        assert DBT is not None
+        self.errors = (folder / "errors.txt").open("w+")
+        self.process = subprocess.Popen(
+            [Path(DBT).with_name("python"), "-c", SPARK_DBT],
+            cwd=self.folder, env=self.environment, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+        )  # fmt: skip
+
+    def ask(self, *words: str) -> Any:
+        """What the process answers to a command."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(words) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline()
+        if not answer:
+            self.errors.seek(0)
+            pytest.fail(f"dbt's process ended: {self.errors.read()[-4000:]}")
+        return json.loads(answer)
+
+    def dbt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        command = ["--no-use-colors", *arguments, "--target", self.target]
+        succeeded = self.ask("dbt", *command)
+        output = (self.folder / "output.txt").read_text()
+        return subprocess.CompletedProcess(command, 0 if succeeded else 1, output, "")
+
+    def fetch(self, *queries: str) -> list[Counter[tuple[Any, ...]]]:
+        return [Counter(tuple(row) for row in rows) for rows in self.ask("fetch", *queries)]
+
+    def write(self, expected: DuckDB) -> None:
         """What ``kanon-sql dbt`` writes. A search on Spark takes minutes; it would find the same node."""
-        if self.target != "spark":
-            self.python("dbt")
-            return
         texts = files_of(
             expected.spec, expected.columns, {}, expected.node, dialect_named("spark"), "ref('visits')",
             PurePosixPath("models"), PurePosixPath("seeds"),
@@ -140,6 +208,25 @@ class Project:
         for path, text in texts.items():
             (self.folder / path).parent.mkdir(exist_ok=True)
             (self.folder / path).write_text(text)
+
+    def close(self) -> None:
+        """End the process, and Spark with it."""
+        self.process.communicate(timeout=60)
+        self.errors.close()
+
+
+@contextmanager
+def spark_project(folder: Path) -> Iterator[SparkProject]:
+    try:
+        project = SparkProject(folder)
+    except Missing as missing:
+        if "spark" in REQUIRED:
+            pytest.fail(f"KANON_REQUIRE_ENGINES names spark: {missing}")
+        pytest.skip(f"spark: {missing}")
+    try:
+        yield project
+    finally:
+        project.close()
 
 
 class DuckDB:
@@ -165,23 +252,14 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Project]
     if DBT is None:
         pytest.skip("KANON_DBT does not name dbt's executable")
     if request.param == "postgres":
-        from servers.postgres import PostgresSubject
-
-        try:
-            subject = PostgresSubject()
-        except Missing as missing:
-            pytest.skip(str(missing))
-        yield Project("postgres", tmp_path / "project", {"PGHOST": subject.folder})
-        subject.close()
-        return
-    environment = {}
-    if request.param == "spark" and os.environ.get("KANON_DBT_SPARK") != "1":
-        pytest.skip("minutes of work; KANON_DBT_SPARK=1 runs it")
-    if request.param == "spark":
-        (tmp_path / "conf").mkdir()
-        (tmp_path / "conf" / "spark-defaults.conf").write_text(SPARK.format(folder=tmp_path))
-        environment = {"SPARK_CONF_DIR": str(tmp_path / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
-    yield Project(request.param, tmp_path / "project", environment)
+        with subject_of("postgres") as subject:
+            assert isinstance(subject, PostgresSubject)
+            yield Project("postgres", tmp_path / "project", {"PGHOST": subject.folder})
+    elif request.param == "spark":
+        with spark_project(tmp_path) as spark:
+            yield spark
+    else:
+        yield Project(request.param, tmp_path / "project", {})
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> None:

@@ -36,7 +36,16 @@ README = ROOT / "README.md"
 MINUTES = {"spark", "dbt"}
 """What a page may need that takes minutes."""
 
-SECONDS = {"tutorial", "choosing", "how-to/bigquery", "how-to/ci", "how-to/duckdb", "how-to/ledger", "how-to/python"}
+SECONDS = {
+    "tutorial",
+    "choosing",
+    "how-to/bigquery",
+    "how-to/ci",
+    "how-to/duckdb",
+    "how-to/ledger",
+    "how-to/python",
+    "how-to/sqlmesh",
+}
 """Pages that are left to the slow tests, so that the quick ones stay quick."""
 
 

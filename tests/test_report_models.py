@@ -195,7 +195,9 @@ def test_an_audit_can_be_read(tmp_path: Path) -> None:
     data = json.loads(shown.stdout)
     (tmp_path / "audit.json").write_text(shown.stdout)
     page = run("report", tmp_path / "audit.json").stdout
-    assert "Attacks</h2>" in page
+    for words in ("Attacks</h2>", "Not run</h2>", "homogeneity of diagnosis", "largest share of one value in a class"):
+        assert words in page
+    assert ">estimate<" not in page, "what every attack says alike is no column"
     assert SECRET not in page
     assert ("FAIL" in page) == (data["verdict"] == "fail")
     assert (LEFT_OUT in page) == any(item.get("revealed") for item in data["attacks"])

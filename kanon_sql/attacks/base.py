@@ -15,7 +15,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
+__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "Unmeasured", "label_of", "measured"]
 
 
 class Revealed(TypedDict):
@@ -61,9 +61,7 @@ class Attack:
     @property
     def label(self) -> str:
         """Such as ``homogeneity of diagnosis``."""
-        if self.about is None:
-            return self.name
-        return f"{self.name} {'with' if self.name in _WITH_TABLES else 'of'} {self.about}"
+        return label_of(self.name, self.about)
 
     def to_dict(self) -> dict[str, Any]:
         """As it stands in results; ``revealed`` only if it was asked for."""
@@ -85,6 +83,11 @@ class Attack:
 
 _WITH_TABLES = ("linking", "linking, reversed", "complementary")
 """Attacks that are about a table."""
+
+
+def label_of(name: str, about: str | None) -> str:
+    """An attack in words, such as ``homogeneity of diagnosis``."""
+    return name if about is None else f"{name} {'with' if name in _WITH_TABLES else 'of'} {about}"
 
 
 @dataclass(frozen=True)

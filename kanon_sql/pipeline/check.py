@@ -295,7 +295,7 @@ def _message(
     exposed: list[str],
 ) -> str:
     problems = [
-        f"{item.violating_classes} of {examination.classes} classes ({item.violating_rows} rows) violate "
+        f"{item.violating_classes:,} of {examination.classes:,} classes ({item.violating_rows:,} rows) violate "
         f"{item.model.label}"
         for item in examination.achieved
         if item.violating_classes
@@ -308,4 +308,4 @@ def _message(
     if not examination.rows:
         return f"{shown} has no rows: nobody is in it"
     satisfied = [*(model.label for model in models), *(item.label for item in invariances)]
-    return f"{shown}: all {examination.classes} classes satisfy {', '.join(satisfied)}"
+    return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"

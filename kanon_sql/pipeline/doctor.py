@@ -13,6 +13,8 @@ from typing import Any
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import KanonError
 from kanon_sql.pipeline.clean import clean
+from kanon_sql.pipeline.dbt_files import ADAPTERS
+from kanon_sql.pipeline.sqlmesh import DIALECTS
 from kanon_sql.sql.text import Relation
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
@@ -103,7 +105,14 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
             VerbCheck(name, searches, "scratch tables, or none of them (inline)")
             for name in ("hierarchy", "plan", "compare")
         ),
-        VerbCheck("dbt", searches, "what plan needs, and a dbt project"),
+        VerbCheck(
+            "dbt",
+            searches and engine.dialect.name in ADAPTERS,
+            "what plan needs, a dbt project, and an engine that the package has an adapter for",
+        ),
+        VerbCheck(
+            "sqlmesh", exact and engine.dialect.name in DIALECTS, "the right to read, on an engine it writes audits for"
+        ),
         VerbCheck(
             "anonymize",
             searches and tables.ok and not engine.ephemeral,

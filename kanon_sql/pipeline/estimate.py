@@ -8,6 +8,7 @@ from typing import Any
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import TooExpensive, UnsupportedError
 from kanon_sql.frequency import source_columns
+from kanon_sql.pipeline.missing import explained_if_missing
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.spec import Spec
 from kanon_sql.workspace import open_workspace
@@ -62,7 +63,7 @@ def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Est
     """
     with engine.run(Deadline(timeout)):
         source = source_of(engine, spec)
-        with open_workspace(engine, source) as workspace:
+        with open_workspace(engine, source) as workspace, explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, source)
         named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([spec.unit] if spec.unit else [])}
         listed = ", ".join(engine.dialect.quote(name) for name in columns if name in named)

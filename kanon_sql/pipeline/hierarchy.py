@@ -23,6 +23,7 @@ from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.lookups import Survey
 from kanon_sql.pipeline.hierarchy_result import LISTED, AttributeHierarchy, HierarchyResult, Level, Role
 from kanon_sql.pipeline.hierarchy_values import GIVEN_COLUMN, GivenValues, load_given
+from kanon_sql.pipeline.missing import explained_if_missing
 from kanon_sql.pipeline.result import Cost
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.privacy import models_of
@@ -168,7 +169,8 @@ class _Surveyed:
 
 
 def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], relation: str) -> list[_Surveyed]:
-    columns = source_columns(workspace, spec, relation)
+    with explained_if_missing(workspace.engine, spec.source.table):
+        columns = source_columns(workspace, spec, relation)
     own = [columns[item.name] for item in chosen]
     workspace.report("reading the source: one GROUP BY over the attributes", None)
     refuse_blank_ends(workspace, source_relation(), exact_texts(own, "checked"), "the source")

@@ -15,6 +15,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency import exact_value
 from kanon_sql.pipeline.hipaa import FORMS
 from kanon_sql.pipeline.interview import TELLING, Together, by_spread, skeletons, together
+from kanon_sql.pipeline.missing import no_such_table
 from kanon_sql.pipeline.suggest import (
     ColumnProfile,
     Role,
@@ -69,10 +70,7 @@ def write_spec(
     parts = parse_table_name(table)
     shown = format_table_name(parts)
     if engine.exists(parts) is None:
-        raise SpecError(
-            f"there is no table or view {shown!r} in {engine.label}; expected its name as the database has it, such as "
-            "visits or clinic.visits"
-        )
+        raise SpecError(no_such_table(engine, parts))
     relation = engine.relation(table=parts, query=None, file=None)
     with open_workspace(engine, relation, report) as workspace:
         columns, unusable = _usable(engine.columns(relation))

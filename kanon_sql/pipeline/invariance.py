@@ -79,8 +79,9 @@ class Invariance:
     def problem(self) -> str:
         """Why not, in words."""
         return (
-            f"{self.violating_classes} classes ({self.violating_rows} rows) of both versions are not {self.m}-unique "
-            f"and {self.changed_persons} persons' classes have other values than before: they violate {self.label}"
+            f"{self.violating_classes:,} classes ({self.violating_rows:,} rows) of both versions are not "
+            f"{self.m}-unique and {self.changed_persons} persons' classes have other values than before: they "
+            f"violate {self.label}"
         )
 
     def to_dict(self) -> dict[str, Any]:

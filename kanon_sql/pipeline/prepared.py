@@ -15,6 +15,7 @@ from typing import Self
 from kanon_sql.engines.base import Column, Engine
 from kanon_sql.facts import measured_models
 from kanon_sql.frequency import FrequencySets, build_frequency_sets, source_columns
+from kanon_sql.pipeline.missing import explained_if_missing
 from kanon_sql.population import populations_of
 from kanon_sql.privacy import PrivacyModel, models_of
 from kanon_sql.spec import KAnonymity, Spec
@@ -51,7 +52,8 @@ def prepared(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Pr
     """Build the frequency sets of a spec; they vanish at the end of the block."""
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
-        columns = source_columns(workspace, spec, relation)
+        with explained_if_missing(engine, spec.source.table):
+            columns = source_columns(workspace, spec, relation)
         models = models_of(spec)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         populations = populations_of(workspace, spec, models, columns)

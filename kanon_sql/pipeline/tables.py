@@ -11,6 +11,7 @@ from kanon_sql.engines.base import Column, Engine
 from kanon_sql.errors import Problem
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_texts
+from kanon_sql.pipeline.missing import explained_if_missing
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.publish import is_same_table
 from kanon_sql.spec import Spec
@@ -59,8 +60,9 @@ def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> Ope
     source = spec.source.table
     is_source = parts is None or (source is not None and is_same_table(engine, source, parts))
     relation = source_of(engine, spec) if parts is None else engine.relation(table=parts, query=None, file=None)
-    columns = {column.name: column for column in engine.columns(relation)}
     named = parts or source
+    with explained_if_missing(engine, named):
+        columns = {column.name: column for column in engine.columns(relation)}
     shown = "the source" if named is None else ".".join(named)
     return OpenTable(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
 

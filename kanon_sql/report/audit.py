@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.text import columns, cost_line, facts, metric, number, section, shown, verdict
+from kanon_sql.report.text import columns, cost_line, facts, metric, number, plain_notes, section, shown, verdict
 
 if TYPE_CHECKING:
     from kanon_sql.attacks import Attack
@@ -33,7 +33,7 @@ def audit_text(result: AuditResult) -> RenderableType:
     if result.left_out:
         parts += section("Not run", facts(result.left_out.items()))
     notes = [f"{_name(attack)}: {note}" for attack in result.attacks for note in attack.notes]
-    parts += section("Notes", Group(*(Text(f"- {shown(note)}") for note in [*notes, *result.notes])))
+    parts += section("Notes", plain_notes([*notes, *result.notes]))
     return Group(*parts, Text(), Text(cost_line(result.cost), "dim"))
 
 

@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 METRICS = {
-    "height": "sum of the levels",
+    "height": "sum of the levels, each times its weight",
     "precision": "share of the hierarchies climbed",
     "loss": "share of the detail lost",
     "discernibility": "rows alike, summed over rows",

@@ -838,7 +838,7 @@ class Conformance:
         subject.drop("planted")
 
     def test_what_does_not_exist(self, subject: Subject, engine: Engine) -> None:
-        with pytest.raises(DatabaseError):
+        with pytest.raises(DatabaseError, match="there is no table or view 'nowhere' in "):
             kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**SPEC, "source": "nowhere"}))
 
     def test_init_suggests_the_same_spec(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:

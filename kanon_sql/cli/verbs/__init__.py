@@ -7,6 +7,6 @@ order in which they are imported here.
 
 from __future__ import annotations
 
-from kanon_sql.cli.verbs import start, hierarchy, release, check, judge, reports, dbt, upkeep  # isort: skip
+from kanon_sql.cli.verbs import start, hierarchy, release, check, judge, reports, dbt, sqlmesh, upkeep  # isort: skip
 
-__all__ = ["check", "dbt", "hierarchy", "judge", "release", "reports", "start", "upkeep"]
+__all__ = ["check", "dbt", "hierarchy", "judge", "release", "reports", "sqlmesh", "start", "upkeep"]

@@ -9,6 +9,7 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from kanon_sql.report.html.attackers import ATTACKERS, attackers
+from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.run import Run
@@ -69,7 +70,11 @@ def tiles_of(run: Run) -> list[tuple[str, str, str]]:
 def sections_of(run: Run) -> list[Section]:
     """All sections that have something to say."""
     pictures = pictures_of(run)
+    shown = {"spec", *{"risk": ATTACKERS, "audit": OF_AUDITS}.get(run.verb, ())}
     made = [
+        Section("Attacks", list(attacks(run))),
+        Section("What the risks are", list(risks(run))),
+        Section("Not run", list(skipped(run))),
         Section("Requirements", list(_requirements(run))),
         Section("What was generalized", list(_generalized(run, pictures))),
         Section("Classes and risk", list(_risk(run, pictures))),
@@ -79,9 +84,9 @@ def sections_of(run: Run) -> list[Section]:
         *(
             Section(in_words(name).capitalize(), generic(value))
             for name, value in run.others.items()
-            if name != "spec" and value is not None and not (run.verb == "risk" and name in ATTACKERS)
+            if name not in shown and value is not None
         ),
-        Section("Notes", [Prose(note) for note in run.notes]),
+        Section("Notes", [*notes_of_attacks(run), *(Prose(note) for note in run.notes)]),
         Section("What was run", list(_cost(run))),
         Section("Spec", list(_spec(run))),
     ]
