@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -77,15 +78,16 @@ def one_by_one() -> Any:
 CAPABILITIES = one_by_one()
 
 
+@cache
 def satisfying() -> dict[Node, float]:
-    """The satisfying nodes and their loss, by the whole search."""
+    """The satisfying nodes and their loss, by the whole search of the spec as it stands at first."""
     data = json.loads(run(*PLAN, "--explain", "--format", "json").stdout)
     return {tuple(item["node"]): item["metric"] for item in data["search"]["lattice"] if item["satisfied"]}
 
 
 def validated(result: Any) -> dict[str, Any]:
     data = json.loads(result.stdout)
-    jsonschema.validate(data, result_schema())
+    jsonschema.Draft202012Validator(result_schema()).validate(data)
     return data  # type: ignore[no-any-return]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from kanon_sql.engines.base import Engine
 from kanon_sql.pipeline.result import Cost, Result
 from kanon_sql.quality import METRICS
 from kanon_sql.report import text
-from kanon_sql.report.json import result_schema
+from kanon_sql.report.json import result_schema, risk_schema
 from kanon_sql.search import STRATEGIES
 
 VALIDATOR = jsonschema.Draft202012Validator(result_schema())
@@ -55,8 +56,9 @@ def validated(result: Result, **options: Any) -> dict[str, Any]:
     return data
 
 
-def test_the_schema_is_a_schema() -> None:
-    jsonschema.Draft202012Validator.check_schema(result_schema())
+@pytest.mark.parametrize("schema", [result_schema, risk_schema])
+def test_the_schema_is_a_schema(schema: Callable[[], dict[str, Any]]) -> None:
+    jsonschema.Draft202012Validator.check_schema(schema())
 
 
 def test_plan_anonymize_and_check_follow_it(engine: Engine) -> None:

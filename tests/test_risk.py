@@ -146,7 +146,7 @@ def test_against_the_oracle(shared_database: Database, given: Any, threshold: st
             kanon_sql.risk(shared_database.engine, spec_of(unit=unit), **asked)
         return
     found = kanon_sql.risk(shared_database.engine, spec_of(unit=unit), **asked)
-    jsonschema.validate(json.loads(json.dumps(found.to_dict())), risk_schema())
+    jsonschema.Draft202012Validator(risk_schema()).validate(json.loads(json.dumps(found.to_dict())))
     assert found.histogram.rows == len(rows)
     assert found.histogram.records == expected["records"]
     assert found.histogram.uniques == expected["unique"]

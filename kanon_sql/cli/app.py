@@ -1,7 +1,5 @@
 """The Typer application that the verbs are added to, and what the help of all of them shares."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``check``: whether a table meets the requirements of a spec."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``dbt``: a release as part of a dbt project."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

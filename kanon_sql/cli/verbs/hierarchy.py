@@ -1,7 +1,5 @@
 """``hierarchy``: the lookup tables that a spec's hierarchies become."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The verbs that judge a table as it stands: ``audit`` and ``risk``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

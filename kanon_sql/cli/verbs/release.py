@@ -1,7 +1,5 @@
 """The main job: ``plan``, ``anonymize``, and ``render`` for its SQL alone."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -246,7 +244,7 @@ def render(
             typer.echo(rendered.text, nl=not rendered.text.endswith("\n"))
 
 
-def _print_estimate(run: Session, engine: Engine, spec: Spec, output: OutputFormat, timeout: float | None) -> None:
+def _print_estimate(run: Session, engine: "Engine", spec: "Spec", output: OutputFormat, timeout: float | None) -> None:
     from kanon_sql.pipeline.estimate import estimate
     from kanon_sql.report.upkeep import estimate_text
 
@@ -265,7 +263,7 @@ def _level(text: str) -> tuple[str, int]:
     return name, int(level)
 
 
-def _manifest_path(spec_file: Path, spec: Spec) -> Path:
+def _manifest_path(spec_file: Path, spec: "Spec") -> Path:
     """Beside the spec, named after the release, whatever characters that has."""
     name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
     return spec_file.absolute().parent / f"{name}.manifest.json"

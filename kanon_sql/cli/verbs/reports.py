@@ -1,7 +1,5 @@
 """The verbs about results that are there already, and about several at once: ``report`` and ``compare``."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -189,7 +187,7 @@ def _ks(text: str | None) -> list[int]:
     return [int(part) for part in parts]
 
 
-def _named(paths: list[Path]) -> dict[str, Spec]:
+def _named(paths: list[Path]) -> dict[str, "Spec"]:
     """Each spec under its file's name; under its whole path where two files have one name."""
     names = [path.name for path in paths]
     shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]

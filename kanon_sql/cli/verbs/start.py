@@ -1,7 +1,5 @@
 """The verbs to begin with: ``demo`` and ``init``."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Annotated

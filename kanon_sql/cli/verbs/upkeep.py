@@ -1,7 +1,5 @@
 """The verbs around releases: ``ledger``, ``clean``, ``doctor`` and ``schema``."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 
