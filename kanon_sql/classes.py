@@ -20,6 +20,7 @@ __all__ = [
     "classes",
     "conditions",
     "flagged_classes",
+    "is_alone",
     "judged_columns",
     "measure_name",
     "size_edges",
@@ -75,6 +76,12 @@ _DECADES = 13
 """Ranges of class sizes have an end below 10 to this power."""
 
 
+def is_alone(models: Sequence[PrivacyModel]) -> bool:
+    """Whether the models look at one sensitive attribute, in one way, and at no population."""
+    framed = [model for model in models if model.frame is not None]
+    return all(model.attribute is not None for model in framed) and len({(m.frame, m.spans) for m in framed}) == 1
+
+
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
     return "class_size" if model.frame is None else f"m{index}"
@@ -92,8 +99,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     names = [measure_name(index, model) for index, model in enumerate(models)]
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
-    kinds = {model.spans for model in models if model.attribute is not None}
-    alone = len(frames.values) == 1 and len(kinds) == 1 and frames.counting == "rows" and not frames.summed
+    alone = is_alone(models) and frames.counting == "rows" and not frames.summed
     joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
