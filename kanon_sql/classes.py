@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
@@ -41,6 +41,8 @@ class Frames:
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
+        numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
+            stands for the class within it; "in order": for values that are put in order.
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
@@ -55,6 +57,7 @@ class Frames:
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    numbered: bool | Literal["in order"] = False
 
     @property
     def key_names(self) -> list[str]:
@@ -109,6 +112,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "summed": frames.summed,
         "summed_names": frames.summed_names,
         "counting": frames.counting,
+        "numbered": frames.numbered,
         "with_keys": with_keys or joined,
         "label": label,
     }

@@ -373,11 +373,12 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
     numbered = numbered and unit is None and bool(keys) and is_alone(models) and any(map(_needs_order, models))
+    spans = any(model.spans for model in models)
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
         marks = list(facts.marks(value).items())
         form = "check/numbered" if numbered else "check/rows"
-        values[name] = render(form, value=value, compared=name in subject.references, facts=marks, **shared)
+        values[name] = render(form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared)
     named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
     for model in models:
         if model.frame is not None and model.attribute is None:
@@ -391,6 +392,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         facts=named,
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
+        numbered=numbered and ("in order" if spans else True),
     )
 
 
