@@ -230,7 +230,9 @@ def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup]) -> None:
         compiler.statement("population/ambiguous", index=position, lookup=lookup.table, labels=_labels(lookup))
         for position, lookup in enumerate(lookups)
     ]
-    counts = {int(position): int(count) for position, count in workspace.query(compiler.union(statements), len(lookups))}
+    counts = {
+        int(position): int(count) for position, count in workspace.query(compiler.union(statements), len(lookups))
+    }
     for position, lookup in enumerate(lookups):
         if counts[position]:
             raise UnsupportedError(

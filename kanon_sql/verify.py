@@ -378,7 +378,9 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
         marks = list(facts.marks(value).items())
         form = "check/numbered" if numbered else "check/rows"
-        values[name] = render(form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared)
+        values[name] = render(
+            form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared
+        )
     named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
     for model in models:
         if model.frame is not None and model.attribute is None:
