@@ -186,9 +186,7 @@ def main() -> None:
     table = "adult" if options.table == "raw" else "release"
     figures = {}
     shown = ["seconds", "group_by_seconds", "ratio", "classes", "statements", "verdict", "reads"]
-    print(
-        "ratio: seconds of check / seconds of GROUP BY the quasi-identifiers, and the sensitive attribute if there is one"
-    )
+    print("ratio: check / GROUP BY the quasi-identifiers, and the sensitive attribute where there is one")
     print(f"{'model':<26}" + "".join(f"{name:>18}" for name in shown))
     with tempfile.TemporaryDirectory() as directory:
         database = options.database or Path(directory) / "checks.duckdb"
