@@ -12,8 +12,11 @@ combination of the columns that the requirement looks at, and returns one row:
 
     SELECT COUNT(*), MIN(n) FROM (SELECT columns, COUNT(*) AS n FROM table GROUP BY columns)
 
-``columns`` are the quasi-identifiers, and the sensitive attribute where the model has one. ``check`` does more: it
-looks at types, takes the reference distribution from the source, and compiles its statements in the first turn.
+``columns`` are the quasi-identifiers, and the sensitive attribute where the model has one: how often each class has
+each value is what such a model is made of, and no check of it can group by less. The bare query reads the checked
+table alone, also where the model compares it with the source (one column of it, grouped) or with a population (all its
+quasi-identifiers, grouped); the column ``reads`` says so. ``check`` also looks at types, and compiles its statements
+in the first turn.
 """
 
 from __future__ import annotations
@@ -89,6 +92,12 @@ def make_tables(database: Path, adult: Path, rows: int) -> None:
     con.close()
 
 
+def rows_in(database: Path) -> int:
+    """Rows of the table that a kept file holds."""
+    with duckdb.connect(str(database), read_only=True) as con:
+        return int(con.execute("SELECT COUNT(*) FROM adult").fetchall()[0][0])
+
+
 def specification(adult: Path, requirement: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """The spec of one requirement, and the columns that it looks at."""
     ((_, parameters),) = requirement.items()
@@ -103,6 +112,14 @@ def specification(adult: Path, requirement: dict[str, Any]) -> tuple[dict[str, A
         "privacy": [requirement],
     }
     return spec, [*quasi, *([] if attribute is None else [attribute])]
+
+
+def reads(requirement: dict[str, Any]) -> str:
+    """What a check reads besides the table that the bare GROUP BY reads."""
+    ((name, parameters),) = requirement.items()
+    if "population" in parameters:
+        return "+ population"
+    return "+ source" if name in ("t_closeness", "beta_likeness", "delta_disclosure") else "table"
 
 
 def bare_seconds(engine: Any, table: str, columns: Sequence[str]) -> float:
@@ -132,6 +149,8 @@ def run_case(adult: Path, database: Path, table: str, requirement: dict[str, Any
     limit, seconds = statistics.median(bare), statistics.median(checked)
     return {
         "verdict": result.verdict,
+        "reads": reads(requirement),
+        "group_by": columns,
         "rows": result.rows["source"],
         "classes": result.classes["count"],
         "seconds": round(seconds, 3),
@@ -149,6 +168,7 @@ def main() -> None:
     parser.add_argument("--list", action="store_true", help="print the models' names and stop")
     parser.add_argument("--adult", help="the directory with adult.csv and its hierarchies")
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--database", type=Path, help="keep the tables in this file, and use them if it is there")
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--table", choices=("release", "raw"), default="release")
     parser.add_argument("--json", type=Path, help="also write the figures here")
@@ -165,11 +185,15 @@ def main() -> None:
         parser.error(f"there is no adult.csv in {adult}; give its directory with --adult")
     table = "adult" if options.table == "raw" else "release"
     figures = {}
-    shown = ["seconds", "group_by_seconds", "ratio", "classes", "statements", "verdict"]
+    shown = ["seconds", "group_by_seconds", "ratio", "classes", "statements", "verdict", "reads"]
+    print("ratio: check / GROUP BY the quasi-identifiers, and the sensitive attribute where there is one")
     print(f"{'model':<26}" + "".join(f"{name:>18}" for name in shown))
     with tempfile.TemporaryDirectory() as directory:
-        database = Path(directory) / "checks.duckdb"
-        make_tables(database, adult, options.rows)
+        database = options.database or Path(directory) / "checks.duckdb"
+        if not database.is_file():
+            make_tables(database, adult, options.rows)
+        elif (kept := rows_in(database)) != options.rows:
+            parser.error(f"{database} holds {kept:,} rows: give --rows {kept}, or another --database")
         for name in options.cases or requirements:
             figures[name] = run_case(adult, database, table, requirements[name], options.repeat)
             print(f"{name:<26}" + "".join(f"{figures[name][column]:>18}" for column in shown), flush=True)

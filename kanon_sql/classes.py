@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.templates import render
@@ -20,6 +20,7 @@ __all__ = [
     "classes",
     "conditions",
     "flagged_classes",
+    "is_alone",
     "judged_columns",
     "measure_name",
     "size_edges",
@@ -40,6 +41,8 @@ class Frames:
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
+        numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
+            stands for the class within it; "in order": for values that are put in order.
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
@@ -57,6 +60,7 @@ class Frames:
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    numbered: bool | Literal["in order"] = False
 
     @property
     def key_names(self) -> list[str]:
@@ -78,6 +82,12 @@ _DECADES = 13
 """Ranges of class sizes have an end below 10 to this power."""
 
 
+def is_alone(models: Sequence[PrivacyModel]) -> bool:
+    """Whether the models look at one sensitive attribute, in one way, and at no population."""
+    framed = [model for model in models if model.frame is not None]
+    return all(model.attribute is not None for model in framed) and len({(m.frame, m.spans) for m in framed}) == 1
+
+
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
     return "class_size" if model.frame is None and not model.united else f"m{index}"
@@ -97,8 +107,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions)}
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
-    kinds = {model.spans for model in models if model.attribute is not None}
-    alone = len(frames.values) == 1 and len(kinds) == 1 and frames.counting == "rows" and not frames.summed
+    alone = is_alone(models) and frames.counting == "rows" and not frames.summed
     joined = bool(frames.values) and not alone
     shared: dict[str, Any] = {
         "keys": frames.keys,
@@ -108,6 +117,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "summed": frames.summed,
         "summed_names": frames.summed_names,
         "counting": frames.counting,
+        "numbered": frames.numbered,
         "with_keys": with_keys or joined,
         "label": label,
     }

@@ -208,6 +208,7 @@ def classes_of(
         labels=[_label(columns[column]) for column in spec.quasi_identifiers],
         tops=[lookup.top for lookup in lookups],
     )
+    _refuse_ambiguous(workspace, lookups)
     return classes, [_meaning(workspace, lookup, classes) for lookup in lookups]
 
 
@@ -222,14 +223,26 @@ def _labels(lookup: Lookup) -> Sequence[Sql]:
     return [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(lookup.height + 1)]
 
 
+def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup]) -> None:
+    """Refuse labels that mean different values at different levels: one statement for all hierarchies."""
+    compiler = workspace.compiler
+    statements = [
+        compiler.statement("population/ambiguous", index=position, lookup=lookup.table, labels=_labels(lookup))
+        for position, lookup in enumerate(lookups)
+    ]
+    counts = {
+        int(position): int(count) for position, count in workspace.query(compiler.union(statements), len(lookups))
+    }
+    for position, lookup in enumerate(lookups):
+        if counts[position]:
+            raise UnsupportedError(
+                f"quasi_identifiers.{lookup.name}: {counts[position]} labels of its hierarchy mean other values at one "
+                "level than at another, so whom a cell stands for is not known; give each group a label of its own"
+            )
+
+
 def _meaning(workspace: Workspace, lookup: Lookup, classes: Relation) -> Relation:
     """The values that each label of the classes stands for."""
-    (ambiguous,) = workspace.row("population/ambiguous", lookup=lookup.table, labels=_labels(lookup))
-    if ambiguous:
-        raise UnsupportedError(
-            f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy mean other values at one "
-            "level than at another, so whom a cell stands for is not known; give each group a label of its own"
-        )
     meaning = workspace.table(f"meaning{lookup.index}")
     workspace.execute(
         "population/meaning",

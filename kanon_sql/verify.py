@@ -11,7 +11,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.blanks import refuse_blank_ends
-from kanon_sql.classes import Frames, achieved_columns, conditions, flagged_classes, size_edges, size_number
+from kanon_sql.classes import (
+    Frames,
+    achieved_columns,
+    conditions,
+    flagged_classes,
+    is_alone,
+    size_edges,
+    size_number,
+)
 from kanon_sql.engines.base import Column, Row
 from kanon_sql.errors import SpecError
 from kanon_sql.facts import Facts
@@ -273,15 +281,17 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     """
     found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
     whole: Examination | None = None
+    numbered = workspace.compiler.dialect.numbers_classes
     for names, own in groupings(models).items():
         edges = size_edges(own)
+        flagged = flagged_classes(_frames(workspace, _over(subject, names), own, numbered=numbered), own)
         rows = workspace.fetch(
             "evaluate/achieved",
             len(edges),
-            flagged=flagged_classes(_frames(workspace, _over(subject, names), own), own),
+            flagged=render("check/sized", flagged=flagged, size=size_number(edges)),
             models=achieved_columns(own),
             kept_only=False,
-            size=size_number(edges),
+            size=Sql("size_number"),
         )
         examination = read_examination(rows, own)
         found |= {id(item.model): item for item in examination.achieved}
@@ -323,7 +333,9 @@ def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
     return subject if names is None else replace(subject, quasi_identifiers=names)
 
 
-def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
+def _frames(
+    workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], *, numbered: bool = False
+) -> Frames:
     """Where the classes of a table are counted from; refuses texts that the engine would merge."""
     attributes = (model.attribute for model in models if model.attribute is not None)
     grouped = [
@@ -334,15 +346,17 @@ def _frames(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     texts = exact_texts([subject.columns[name] for name in grouped], "checked")
     what = subject.table.parts[-1] if subject.table.parts else "the source"
     refuse_blank_ends(workspace, subject.table, texts, what)
-    return table_frames(subject, models)
+    return table_frames(subject, models, numbered=numbered)
 
 
-def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
+def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: bool = False) -> Frames:
     """Where the classes of a table are counted from, once :func:`examine` has taken it.
 
     Args:
         subject: the table.
         models: the requirements whose attributes to look at.
+        numbered: the classes' columns are not asked for, and a number in their place is faster. It stands for a
+            class within one frame, so it is given where there is one only, and that is sorted by classes.
     """
     columns, unit = subject.columns, subject.unit
     keys = [exact_value(columns[name], "checked") for name in subject.quasi_identifiers]
@@ -358,10 +372,15 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
     }
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}
+    numbered = numbered and unit is None and bool(keys) and is_alone(models) and any(map(_needs_order, models))
+    spans = any(model.spans for model in models)
     for name in attributes:
         facts, value = subject.facts[name], exact_value(columns[name], "checked")
         marks = list(facts.marks(value).items())
-        values[name] = render("check/rows", value=value, compared=name in subject.references, facts=marks, **shared)
+        form = "check/numbered" if numbered else "check/rows"
+        values[name] = render(
+            form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared
+        )
     named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
     for model in models:
         if model.frame is not None and model.attribute is None:
@@ -371,8 +390,14 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel]) -> Frames:
         base=render("check/rows", value=None, **shared),
         values=values,
         counting="rows" if unit is None else "unit",
-        keys=[identifier(name) for name in key_names],
+        keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
         facts=named,
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
+        numbered=numbered and ("in order" if spans else True),
     )
+
+
+def _needs_order(model: PrivacyModel) -> bool:
+    """Whether its measure looks at each value beside all those of the class."""
+    return model.needs_totals or model.needs_positions or model.spans or model.hierarchy is not None

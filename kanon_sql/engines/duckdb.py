@@ -115,6 +115,7 @@ class DuckDBEngine(SessionEngine):
         self.ephemeral = label.startswith(":memory:")
         self._connection = connection
         self._owned = owned
+        self._has_settings = False
         collation = connection.execute("SELECT current_setting('default_collation')").fetchone()
         if collation and str(collation[0]).lower() not in ("", "binary", "c", "posix"):
             raise UnsupportedError(
@@ -220,22 +221,32 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
-            names = ", ".join(map(literal, _SETTINGS))
-            # A build without the icu extension has no TimeZone, and shows every moment in UTC.
-            before = dict(
-                self._connection.execute(
-                    f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
-                ).fetchall()
-            )
+            before = self._settings()
             try:
                 self._set({name: _SETTINGS[name] for name in before})
                 yield meter
             finally:
                 self._set(before)
 
+    def _settings(self) -> dict[str, str]:
+        """The connection's own values of those settings that this build has.
+
+        Without the icu extension there is no TimeZone, and every moment is shown in UTC. Listing all settings takes
+        longer than checking a small table, so that is done only until all were there: the extension may come later.
+        """
+        if self._has_settings:
+            current = ", ".join(f"CAST(current_setting({literal(name)}) AS VARCHAR)" for name in _SETTINGS)
+            row = self._connection.execute(f"SELECT {current}").fetchone()
+            assert row is not None
+            return dict(zip(_SETTINGS, row, strict=True))
+        names = ", ".join(map(literal, _SETTINGS))
+        query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
+        found: dict[str, str] = dict(self._connection.execute(query).fetchall())
+        self._has_settings = len(found) == len(_SETTINGS)
+        return found
+
     def _set(self, settings: Mapping[str, str]) -> None:
-        for name, value in settings.items():
-            self._connection.execute(f"SET {name} = {literal(value)}")
+        self._connection.execute("; ".join(f"SET {name} = {literal(value)}" for name, value in settings.items()))
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb

@@ -30,6 +30,7 @@ class Dialect(ABC):
         deletes: rows can be deleted; else a row is added that takes another one back.
         typed: a column holds values of its type and no others.
         selects_values: VALUES can be selected from, with a name for every column.
+        numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
     """
 
     name: ClassVar[str]
@@ -42,6 +43,7 @@ class Dialect(ABC):
     deletes: ClassVar[bool] = True
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
+    numbers_classes: ClassVar[bool] = False
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:

@@ -14,6 +14,7 @@ class DuckDB(Dialect):
 
     name = "duckdb"
     sqlglot = "duckdb"
+    numbers_classes = True
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever ``default_collation`` says."""
