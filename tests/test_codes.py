@@ -132,3 +132,4 @@ def test_a_mask_is_written_as_a_template_would_be(name: str) -> None:
     filled = dialect.masked("CODE", "12")
     written = dialect.sql(tree).replace(dialect.quote("code0"), "CODE").replace("code0", "CODE")
     assert filled.strip("()") in written or filled in written
+    assert sqlglot.parse_one(f"SELECT {filled} AS masked", read=dialect.sqlglot).named_selects == ["masked"]
