@@ -347,7 +347,7 @@ def test_help_and_the_error_list_every_dialect() -> None:
         assert re.search(rf"\b{dialect}\b", str(refused.value))
 
 
-QUICK = ("duckdb", "postgres")
+QUICK = ("duckdb",)
 """Dialects whose every statement is rendered by default; the others take minutes together."""
 
 
