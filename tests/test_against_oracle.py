@@ -432,7 +432,7 @@ def assert_found(outcome: Outcome, oracle: Oracle, values: Mapping[Node, float],
 @example(case=RECURSIVE_FALLS, other="height", small=0)
 @example(case=DISTINCT_FALLS, other="height", small=0)
 @example(case=SAME_PERSON, other="height", small=0)
-@examples(40)
+@examples(24)
 def test_every_node_and_every_search(
     shared_database: Database, folder: Path, case: Case, other: str, small: int
 ) -> None:
@@ -542,7 +542,7 @@ def released_rows(case: Case, node: Node) -> tuple[list[Row], list[Row], bool]:
 @example(case=NULL_SUPPRESSED)
 @example(case=replace(NULL_SUPPRESSED, style="mask"))
 @example(case=Case(problem=NOBODY_TELLS, forms={"q0": "table"}))
-@examples(30)
+@examples(20)
 def test_release_and_check(shared_database: Database, folder: Path, case: Case) -> None:
     spec = load(shared_database, folder, case)
     problem, oracle = case.problem, case.problem.oracle()
@@ -596,7 +596,7 @@ def test_release_and_check(shared_database: Database, folder: Path, case: Case) 
 
 @given(case=cases())
 @example(case=Case(problem=NOBODY_TELLS, forms={"q0": "table"}))
-@examples(50)
+@examples(30)
 def test_check_of_the_source(shared_database: Database, folder: Path, case: Case) -> None:
     """A raw table is the bottom node, NULL being a value."""
     spec = load(shared_database, folder, case)

@@ -100,7 +100,7 @@ SENSITIVE_HIERARCHY: Hierarchy = {
 
 
 @given(problem=problems(units=False, max_rows=16, max_columns=3), seed=st.integers(0, 10_000), by_cell=st.booleans())
-@examples(8)
+@examples(6)
 def test_every_attack_finds_what_brute_force_finds(
     shared_database: Database, problem: RandomProblem, seed: int, by_cell: bool
 ) -> None:

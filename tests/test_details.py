@@ -8,9 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from servers import subject_of
+from test_against_oracle import examples
 
 import kanon_sql
 from kanon_sql.classes import size_edges
@@ -164,7 +165,7 @@ def test_every_engine_counts_what_python_counts(subject: Subject, engine: Engine
         subject.drop("people")
 
 
-@settings(max_examples=15)
+@examples(8)
 @given(rows=st.lists(cells, min_size=1, max_size=30), unit=st.booleans())
 def test_random_tables(rows: list[tuple[Any, ...]], unit: bool) -> None:
     import duckdb

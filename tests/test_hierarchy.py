@@ -15,6 +15,7 @@ from conftest import Database
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from literature import adult_dir, adult_hierarchy, adult_rows
+from test_against_oracle import examples
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -120,7 +121,7 @@ VALUES = {
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "born": "DATE", "sex": "VARCHAR", "illness": "VARCHAR"}
 
 
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(st.fixed_dictionaries({name: value | st.none() for name, value in VALUES.items()}), min_size=1))
 def test_counts_labels_and_files_are_those_of_a_recount(
     shared_database: Database, tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]

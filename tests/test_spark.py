@@ -211,14 +211,17 @@ def test_a_column_with_a_collation_is_compared_exactly(spark: SparkSubject, engi
     spark.drop("collated")
 
 
-@pytest.mark.parametrize(
-    "text", ["${spark.master}", "${env:HOME}", "a\\'b", "{x}", "\\u0041", "\x0b", "`", "tab\there"]
-)
-def test_a_literal_means_itself(spark: SparkSubject, engine: Engine, text: str) -> None:
-    spark.table("few", {"q": "text"}, [("a",), ("b",)])
-    tree = {"tree": {text: ["a", "b"]}, "minimum_level": 1, "maximum_level": 1}
-    assert kanon_sql.anonymize(engine, spec("few", q=tree)).passed
-    assert Counter(spark.rows("released")) == Counter({(text,): 2})
+def test_a_literal_means_itself(spark: SparkSubject, engine: Engine) -> None:
+    texts = ("${spark.master}", "${env:HOME}", "a\\'b", "{x}", "\\u0041", "\x0b", "`", "tab\there")
+    names = [f"q{number}" for number in range(len(texts))]
+    spark.table("few", dict.fromkeys(names, "text"), [["a"] * len(texts), ["b"] * len(texts)])
+    trees = {
+        name: {"tree": {text: ["a", "b"]}, "minimum_level": 1, "maximum_level": 1}
+        for name, text in zip(names, texts, strict=True)
+    }
+    assert kanon_sql.anonymize(engine, spec("few", **trees)).passed
+    assert Counter(spark.rows("released")) == Counter({texts: 2})
+    spark.drop("few")
 
 
 def test_column_names_that_need_quoting(spark: SparkSubject, engine: Engine) -> None:

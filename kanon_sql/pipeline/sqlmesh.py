@@ -141,7 +141,7 @@ def _query(workspace: Workspace, subject: Subject, model: PrivacyModel) -> str:
 
 
 def _name(table: str, model: PrivacyModel, taken: Mapping[str, str]) -> str:
-    """Plain words that SQLMesh takes for a name, such as ``visits_release_l_diversity_diagnosis``."""
+    """Plain words that SQLMesh takes for a name, such as ``visits_release_t_closeness_diagnosis``."""
     name = re.sub(r"[^0-9a-z]+", "_", f"{table}_{model.key}".lower()).strip("_")
     name = f"_{name}" if name[0].isdigit() else name
     while name in taken:
