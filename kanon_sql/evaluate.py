@@ -170,6 +170,23 @@ class Evaluator:
         rows = self.workspace.query(statement, len(nodes))
         return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
 
+    def metrics(self, node: Node, metrics: Mapping[str, Metric]) -> dict[str, float]:
+        """Some metrics of a node by their names; those that need no more than its counts share one question.
+
+        Rounded, since the last digits of a sum depend on the order in which an engine adds up.
+        """
+        counted: Verdict | None = None
+        values = {}
+        for name, metric in sorted(metrics.items(), key=lambda item: not self.statements.asks(item[1])):
+            if counted is None or self.statements.asks(metric):
+                (verdict,) = self.verdicts([node], metric)
+                assert verdict.metric is not None
+                counted, values[name] = verdict, rounded(verdict.metric)
+            else:
+                measured = self._measured(counted, counted.classes or 0, counted.kept_classes or 0, (), metric)
+                values[name] = rounded(metric.value(self.counts, measured))
+        return {name: values[name] for name in metrics}
+
     def achieved(self, node: Node) -> Examination:
         """What the kept classes of a node achieve."""
         covering = self._coverings.best(node)

@@ -264,6 +264,10 @@ class NodeStatements:
             self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * carried))
         return self._names[shape]
 
+    def asks(self, metric: Metric) -> bool:
+        """Whether a metric needs more of a node's classes than how many there are and how many are suppressed."""
+        return self._width(metric) > 0
+
     def _width(self, metric: Metric) -> int:
         """The most aggregates that a metric can ask for."""
         return len(self.aggregate_names(metric, len(self._sets.lookups)))

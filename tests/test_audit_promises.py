@@ -113,7 +113,7 @@ def test_an_audit_writes_its_report_and_refuses_a_path_first(tmp_path: Path) -> 
     command = ["audit", spec, "-d", path, "-q"]
     assert run(*command, "--report", tmp_path / "audit.html").exit_code == 1
     page = (tmp_path / "audit.html").read_text("utf-8")
-    for words in ("Attacks expose people", "homogeneity", "largest share of one value in a class", "Left out"):
+    for words in ("Attacks expose people", "homogeneity", "largest share of one value in a class", "Not run"):
         assert words in page
     printed = tmp_path / "audit.json"
     printed.write_text(run(*command, "--format", "json").stdout)

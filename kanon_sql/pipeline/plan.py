@@ -99,12 +99,7 @@ def measured(found: Searched) -> dict[str, float]:
     """Every quality metric of the chosen node."""
     if found.node is None or found.evaluator is None:
         return {}
-    values = {}
-    for name, metric in METRICS.items():
-        (verdict,) = found.evaluator.verdicts([found.node], metric)
-        assert verdict.metric is not None
-        values[name] = verdict.metric
-    return values
+    return found.evaluator.metrics(found.node, METRICS)
 
 
 def achieved_dict(examination: Examination) -> dict[str, dict[str, object]]:
