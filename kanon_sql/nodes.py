@@ -74,9 +74,10 @@ class NodeStatements:
     def _united(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
         """One statement that judges the classes of all nodes together; short, since planning takes its time."""
         compiler = self._workspace.compiler
-        most = self._workspace.engine.capabilities.nodes_as_rows
+        capabilities = self._workspace.engine.capabilities
+        most = capabilities.nodes_as_rows
         branches = []
-        groups = coverings.together(nodes, most)
+        groups = coverings.together(nodes, most, capabilities.branch_rows)
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most:
                 own = [self._together(part, covering) for part in self._parts(group, len(groups))]

@@ -26,9 +26,6 @@ __all__ = ["Covering", "Coverings"]
 BUILD_COST = 6
 """Building a rolled-up set costs about as much as this many node queries on the set below it."""
 
-BRANCH_ROWS = 20_000
-"""One more branch of a statement costs about as much as joining a node to this many rows."""
-
 SMALL = 4_000
 """A set of so few rows answers a node in about the time that a statement's overhead takes."""
 
@@ -83,12 +80,13 @@ class Coverings:
             self._found[node] = next(item for item in self._by_rows if generalizes(node, item.node))
         return self._found[node]
 
-    def together(self, nodes: Mapping[int, Node], most: int) -> dict[Covering, dict[int, Node]]:
+    def together(self, nodes: Mapping[int, Node], most: int, branch_rows: int) -> dict[Covering, dict[int, Node]]:
         """Which sets to answer some nodes from: the smallest of each, unless hardly any other node shares it.
 
         Args:
             nodes: a number for each -> the node.
             most: the most rows of sets that answer several nodes in one GROUP BY.
+            branch_rows: a branch of a statement costs about as much as joining a node to so many rows.
         """
         groups: dict[Covering, dict[int, Node]] = {}
         for number, node in nodes.items():
@@ -101,7 +99,7 @@ class Coverings:
                 for number, node in groups[covering].items()
             }
             if all(moved.values()) and (
-                sum(other.rows - covering.rows for other in moved.values() if other is not None) < BRANCH_ROWS
+                sum(other.rows - covering.rows for other in moved.values() if other is not None) < branch_rows
             ):
                 for number, node in groups.pop(covering).items():
                     other = moved[number]

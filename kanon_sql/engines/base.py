@@ -53,6 +53,7 @@ class Capabilities:
         nodes_per_statement: lattice nodes that one statement may ask about.
         nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
             one GROUP BY, joined as rows, than in one each.
+        branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
     """
@@ -64,6 +65,7 @@ class Capabilities:
     folds_names: bool
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
+    branch_rows: int = 20_000
     branches: int = 1
     row_id: str | None = None
 

@@ -42,6 +42,7 @@ CAPABILITIES = Capabilities(
     folds_names=True,
     nodes_per_statement=64,
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
+    branch_rows=2_000_000,
 )
 
 SETTINGS: Mapping[str, str] = {
