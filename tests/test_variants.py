@@ -227,6 +227,7 @@ def test_a_wrong_set_is_noticed(database: Database) -> None:
         def coarser(self: NodeStatements, node: Node, table: str | None = None) -> list[str]:
             return keys(self, node if table is None else (2, *node[1:]), table)
 
+        # The smallest set answers, whatever one more branch costs.
         exactly = replace(
             database.engine.capabilities, branch_rows=0
         )  # the smallest set answers, whatever a branch costs
