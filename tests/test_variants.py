@@ -228,9 +228,7 @@ def test_a_wrong_set_is_noticed(database: Database) -> None:
             return keys(self, node if table is None else (2, *node[1:]), table)
 
         # The smallest set answers, whatever one more branch costs.
-        exactly = replace(
-            database.engine.capabilities, branch_rows=0
-        )  # the smallest set answers, whatever a branch costs
+        exactly = replace(database.engine.capabilities, branch_rows=0)
         with patch.object(NodeStatements, "keys", coarser), patch.object(database.engine, "capabilities", exactly):
             assert by_node(found.evaluator.ask(Batch(nodes, prepare=lowest))) != right
 
