@@ -1,7 +1,5 @@
 """``sqlmesh``: the requirements of a spec as audits of a SQLMesh project."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
