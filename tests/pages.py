@@ -280,7 +280,9 @@ def parse_only(block: Block) -> None:
 
 
 def understood(words: list[str]) -> None:
-    """Raise where the command line does not take these words."""
+    """Raise where the command line does not take these words; where its output goes is the shell's."""
+    if len(words) > 1 and words[-2] in (">", ">>"):
+        words = words[:-2]
     group: Any = typer.main.get_command(app)
     with group.make_context("kanon-sql", list(words)) as context:
         name, command, rest = group.resolve_command(context, words)

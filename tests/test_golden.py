@@ -43,7 +43,10 @@ from kanon_sql.pipeline.dbt_labels import Given, labelled
 from kanon_sql.pipeline.demo import _make_visits
 from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.pipeline.init import write_spec
-from kanon_sql.privacy import model_of
+from kanon_sql.pipeline.reach import out_of_reach
+from kanon_sql.pipeline.sqlmesh import DIALECTS as OF_SQLMESH
+from kanon_sql.pipeline.sqlmesh import audits
+from kanon_sql.privacy import model_of, models_of
 from kanon_sql.publish import publish, refuse_foreign_release
 from kanon_sql.quality import METRICS
 from kanon_sql.release import Written
@@ -139,6 +142,10 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
         "suppression": {"limit": 0.3, "style": "mask"},
     },
+    "sets of quasi-identifiers": {
+        "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
+        "suppression": {"limit": 0.2},
+    },
     "k-map and delta-presence of persons": {
         "quasi_identifiers": {"sex": None},
         "unit": "person",
@@ -200,6 +207,7 @@ def statements(dialect: str) -> list[Statement]:
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
         evaluator.losses((1, 1, 0))
+        out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
         several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
         evaluator.ask(Batch(tuple(several[:2]), metrics=False))
         evaluator.ask(Batch(tuple(several), metrics=False))  # rows of one table, where that is cheaper
@@ -285,6 +293,9 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.risk(engine, spec_of())
     doctor(engine)
     clean(engine, drop=True)
+    if dialect in OF_SQLMESH:
+        texts = audits(engine, spec_of(privacy=[{"k_anonymity": 3}]), "clinic.other").removesuffix(";\n")
+        found.append(Statement("check/violating", texts.partition(";\n")[2].replace("@this_model", "this_model")))
     if dialect in ADAPTERS:
         found += [dbt_model(dialect, nulls) for nulls in ("suppress", "error")]
     if dialect == "duckdb":  # the demo makes a DuckDB file

@@ -216,6 +216,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     from kanon_sql.pipeline.doctor import doctor
     from kanon_sql.pipeline.init import write_spec
     from kanon_sql.pipeline.published import published_manifest
+    from kanon_sql.pipeline.sqlmesh import audits
 
     demo(tmp_path)
     engine = kanon_sql.connect(tmp_path / "demo.duckdb")
@@ -292,6 +293,9 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
         connection.execute("CREATE TABLE census AS SELECT n, person FROM t")
         engine = kanon_sql.connect(connection)
+        chain = [{"k_anonymity": 2}, {"k_anonymity": {"k": 9, "quasi_identifiers": ["n"]}}]
+        sets = {"quasi_identifiers": {"n": {"intervals": [7, 21, 42]}, "s": None}, "sensitive": [], "privacy": chain}
+        kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**base, **sets}))
         by_age = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}}}
         spec = kanon_sql.Spec.from_dict({**by_age, "privacy": _models(tree)})
         assert kanon_sql.anonymize(engine, spec).passed
@@ -312,6 +316,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         kanon_sql.check(engine, spec, "t")
         spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
         kanon_sql.check(engine, spec, "t")
+        audits(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [{"k_anonymity": 2}]}), "t")
         kanon_sql.risk(engine, spec, population="census")
         kanon_sql.hierarchy(engine, spec, reveal=1)
         kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
