@@ -13,6 +13,7 @@ from typing import Any
 
 from kanon_sql.classes import achieved_columns, size_edges, size_number
 from kanon_sql.engines.base import Column
+from kanon_sql.examination import Examination, read_examination
 from kanon_sql.frequency import FrequencySets, count_attributes
 from kanon_sql.histograms import Table, node_frames
 from kanon_sql.lattice import Lattice, Node
@@ -28,7 +29,6 @@ from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation
 from kanon_sql.unions import refuse_shared_persons, united
-from kanon_sql.verify import Examination, read_examination
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Evaluator", "Work", "is_sound"]

@@ -37,6 +37,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engines.base import Column
+from kanon_sql.examination import Achieved, Examination
 from kanon_sql.facts import facts_of
 from kanon_sql.frequency import exact_value
 from kanon_sql.hierarchies import Lookup
@@ -44,7 +45,7 @@ from kanon_sql.privacy import PrivacyModel
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, sql_list
-from kanon_sql.verify import Achieved, Examination, Subject, examine, reference_in
+from kanon_sql.verify import Subject, examine, reference_in
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Joint", "View", "examine_together"]

@@ -16,6 +16,7 @@ from typing import Any
 
 from kanon_sql.engines.base import Column
 from kanon_sql.errors import DatabaseError, VerificationError
+from kanon_sql.examination import Examination
 from kanon_sql.frequency import FrequencySets, exact_value
 from kanon_sql.lattice import Node
 from kanon_sql.privacy import PrivacyModel
@@ -25,7 +26,7 @@ from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, slot
-from kanon_sql.verify import Examination, Subject, examine
+from kanon_sql.verify import Subject, examine
 from kanon_sql.workspace import SCRATCH_TABLE, Workspace, now
 
 __all__ = ["Choice", "Written", "beside", "written_release"]

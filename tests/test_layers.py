@@ -30,7 +30,7 @@ LAYERS = [
     ["hierarchy_file", "hierarchy_rules", "lookups", "hierarchies"],
     ["facts"],
     ["frequency", "population", "beliefs"],
-    ["classes", "unions", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
+    ["classes", "unions", "examination", "verify", "rollup", "matrix", "repeat", "ordering", "histograms"],
     ["nodes", "risks"],
     ["evaluate", "release", "intervals"],
     ["history", "joint"],

@@ -9,6 +9,7 @@ from dataclasses import replace
 from kanon_sql.beliefs import Beliefs, beliefs_of
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.examination import Examination
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.frequency import exact_value
@@ -32,7 +33,6 @@ from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Relation, Sql
 from kanon_sql.verify import (
-    Examination,
     Subject,
     examine,
     failing_classes,

@@ -6,6 +6,7 @@ import time
 
 from kanon_sql.engines.base import Deadline, Engine
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.examination import Examination
 from kanon_sql.pipeline.budget import Budget
 from kanon_sql.pipeline.details import of_search, with_statements
 from kanon_sql.pipeline.prepared import KeptSets
@@ -14,7 +15,6 @@ from kanon_sql.pipeline.result import Cost, Result, redacted_log
 from kanon_sql.pipeline.search import Searched, searched
 from kanon_sql.quality import METRICS
 from kanon_sql.spec import Spec
-from kanon_sql.verify import Examination
 from kanon_sql.workspace import Reporter
 
 __all__ = ["plan"]

@@ -99,7 +99,7 @@ class Result:
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
         class_sizes: classes and rows by the size of the class; see
-            :class:`kanon_sql.verify.ClassSizes`.
+            :class:`kanon_sql.examination.ClassSizes`.
         achieved: per requirement, what is reached and what violates.
         metrics: every quality metric of the node.
         search: what the search did; None for ``check``.
