@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 from kanon_sql.cli import app
 from kanon_sql.errors import ExitCode, VerificationError
 from kanon_sql.report.json import result_schema
-from kanon_sql.report.text import metric, number, percent, shown
+from kanon_sql.report.words import metric, number, percent, shown
 from kanon_sql.version import __version__
 
 SPEC = """\

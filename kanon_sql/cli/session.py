@@ -103,7 +103,7 @@ class Session:
             return
         from rich.text import Text
 
-        from kanon_sql.report.text import number, shown
+        from kanon_sql.report.words import number, shown
 
         text = Text(shown(stage))
         if nodes:
@@ -154,7 +154,7 @@ class Session:
 
 
 def _safe(text: str) -> str:
-    from kanon_sql.report.text import shown
+    from kanon_sql.report.words import shown
 
     return "\n".join(shown(line) for line in text.split("\n"))
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.text import columns, metric, number, percent, plural, section, shown
+from kanon_sql.report.text import columns, section
+from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.compare import Compared, Comparison

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_sql.report.text import shown
+from kanon_sql.report.words import shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Result

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.text import columns, cost_line, number, plain_notes, plural, section, shown, verdict
+from kanon_sql.report.text import columns, cost_line, plain_notes, section, verdict
+from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.hierarchy_result import AttributeHierarchy, HierarchyResult

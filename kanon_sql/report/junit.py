@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from kanon_sql.report.text import plural, reached, shown
+from kanon_sql.report.text import reached
+from kanon_sql.report.words import plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Result

@@ -9,7 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from kanon_sql.privacy import model_of
-from kanon_sql.report.text import columns, number, plural, shown
+from kanon_sql.report.text import columns
+from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.ledger import LedgerResult

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from kanon_sql.report.text import number, reached, shown
+from kanon_sql.report.text import reached
+from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Result

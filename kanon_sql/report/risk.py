@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from kanon_sql.report.text import columns, cost_line, facts, metric, number, percent, plain_notes, section, shown
+from kanon_sql.report.text import columns, cost_line, facts, plain_notes, section
+from kanon_sql.report.words import metric, number, percent, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.risk import RiskResult

@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.result import Cost, Result, SearchSummary
@@ -25,17 +26,13 @@ __all__ = [
     "columns",
     "cost_line",
     "facts",
-    "metric",
-    "number",
-    "percent",
     "plain_notes",
-    "plural",
     "print_text",
     "reached",
     "result_text",
     "section",
-    "shown",
     "size_cells",
+    "verdict",
 ]
 
 METRICS = {
@@ -75,53 +72,6 @@ def print_text(content: RenderableType) -> None:
     with console.capture() as captured:
         console.print(content)
     console.file.write(re.sub(r" +$", "", captured.get(), flags=re.MULTILINE))
-
-
-# --- Numbers and names -----------------------------------------------------------------------
-
-
-def number(value: int) -> str:
-    """A count with thousands separators."""
-    return f"{value:,}"
-
-
-def metric(value: float) -> str:
-    """A measure with four significant digits, and thousands separators."""
-    if not isfinite(value):
-        return str(value)
-    if value == 0:
-        return "0"
-    digits = 3 - floor(log10(abs(value)))
-    rounded = round(value, digits)
-    if abs(rounded) >= 1e12 or abs(rounded) < 1e-4:
-        return f"{value:.3e}"
-    text = f"{rounded:,.{max(digits, 0)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def percent(part: int, whole: int) -> str:
-    """A share in percent; never 0 or 100 % unless it is exactly that."""
-    if not whole:
-        return "none"
-    share = 100 * part / whole
-    if 0 < share < 0.01:
-        return "< 0.01 %"
-    if 99.99 < share < 100:
-        return "> 99.99 %"
-    return f"{metric(share)} %"
-
-
-def shown(text: str) -> str:
-    """A name or message with control characters written out, so that none reaches a terminal."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
-
-
-def plural(count: int, word: str) -> str:
-    """``1 class``, ``2 classes``."""
-    ending = "" if count == 1 else "es" if word.endswith("s") else "s"
-    return f"{number(count)} {word}{ending}"
 
 
 # --- A result --------------------------------------------------------------------------------

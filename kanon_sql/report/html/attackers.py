@@ -7,7 +7,7 @@ from typing import Any
 
 from kanon_sql.report.html.blocks import Block, Cells, Prose
 from kanon_sql.report.run import Run
-from kanon_sql.report.text import metric, number, percent
+from kanon_sql.report.words import metric, number, percent
 
 __all__ = ["ATTACKERS", "attackers"]
 

@@ -8,7 +8,7 @@ from typing import Any
 from kanon_sql.attacks.base import label_of
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Prose
 from kanon_sql.report.run import Run
-from kanon_sql.report.text import metric, number
+from kanon_sql.report.words import metric, number
 
 __all__ = ["OF_AUDITS", "attacks", "notes_of_attacks", "risks", "skipped"]
 

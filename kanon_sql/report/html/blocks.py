@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any, ClassVar
 
 from kanon_sql.report.pictures.svg import Picture
-from kanon_sql.report.text import metric, number
+from kanon_sql.report.words import metric, number
 
 __all__ = ["Block", "Cells", "Facts", "Figure", "Prose", "Section", "Verbatim", "generic", "in_words", "slug"]
 

@@ -13,7 +13,8 @@ from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, 
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.pictures import Picture, pictures_of
 from kanon_sql.report.run import Run
-from kanon_sql.report.text import METRICS, metric, number, percent, plural, reached, size_cells
+from kanon_sql.report.text import METRICS, reached, size_cells
+from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["sections_of", "tiles_of", "verdict_in_words"]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
-from kanon_sql.report.text import metric, number
+from kanon_sql.report.words import metric, number
 
 if TYPE_CHECKING:
     from kanon_sql.pipeline.compare import Compared, Comparison

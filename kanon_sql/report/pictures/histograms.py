@@ -14,7 +14,7 @@ from kanon_sql.pipeline.details import (
     TableDetails,
 )
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
-from kanon_sql.report.text import metric, number, percent, plural
+from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["class_sizes", "distances", "losses", "risks"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from kanon_sql.lattice import Lattice, Node
 from kanon_sql.pipeline.details import HeightDetails, LatticeDetails
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale
-from kanon_sql.report.text import number
+from kanon_sql.report.words import number
 from kanon_sql.search import Known
 
 __all__ = ["lattice"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kanon_sql.pipeline.details import SolutionDetails
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, ticks
-from kanon_sql.report.text import metric, number, percent
+from kanon_sql.report.words import metric, number, percent
 
 __all__ = ["tradeoff"]
 
