@@ -18,7 +18,6 @@ from unittest.mock import patch
 
 import oracle
 from conftest import Database
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from oracle import Hierarchy, Oracle
 from test_against_oracle import close, metrics_of
@@ -36,15 +35,6 @@ DATES = [date(999, 12, 31), date(1999, 12, 31), date(2000, 1, 1), date(2000, 2, 
 POOLS: dict[str, Sequence[Any]] = {"INTEGER": NUMBERS, "DECIMAL(6, 1)": DECIMALS, "DATE": DATES, "VARCHAR": TEXTS}
 FORMS = ("file", "tree", "table")
 """How an order of texts is given; else it is that of the values."""
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-    )
 
 
 @dataclass(frozen=True)

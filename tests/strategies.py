@@ -2,12 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import dataclass, field
 from typing import Any
 
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from oracle import Hierarchy, Oracle, Requirement, height_of
+
+TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
+"""Run so many times the usual number of examples."""
+
+
+def examples(count: int) -> settings:
+    """How often a property is tried, and what hypothesis need not mind."""
+    return settings(
+        max_examples=count * TIMES,
+        deadline=None,
+        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # small as they are; shrinking takes minutes
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.data_too_large,
+            HealthCheck.filter_too_much,
+            HealthCheck.function_scoped_fixture,
+        ],
+    )
+
 
 VALUES = ["", "a", "A", "a ", "é", "e", "1", "-1", "10"]
 """Values that a careless collation, trim, cast or code for NULL would merge."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 from conftest import Database
-from hypothesis import HealthCheck, Phase, event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 from oracle import (
     METRICS,
@@ -34,7 +33,7 @@ from oracle import (
     model_of,
     worst,
 )
-from strategies import ONE_IN_FOUR, UNITS, RandomProblem, problems
+from strategies import ONE_IN_FOUR, UNITS, RandomProblem, examples, problems
 
 import kanon_sql
 from kanon_sql import quality, rollup
@@ -43,20 +42,8 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.pipeline.search import searched
 from kanon_sql.search import HEURISTICS, STRATEGIES, Batch, Outcome, search
 
-TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
-"""Run so many times the usual number of examples."""
-
 OWNERS = [*UNITS, *(f"p{n}" for n in range(12))]
 PREFERENCE = st.sampled_from(list(PREFERENCES))
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],  # small as they are; shrinking takes minutes
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
 
 
 # --- a random problem as a table and a spec ------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -16,11 +15,11 @@ import literature
 import pytest
 from audit_oracle import Found
 from conftest import Database
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import TOLERANCE, Hierarchy, exact, generalize, height_of
 from servers import SUBJECTS, subject_of
-from strategies import SENSITIVE_VALUES, RandomProblem, problems
+from strategies import SENSITIVE_VALUES, RandomProblem, examples, problems
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -37,19 +36,6 @@ Rows = Sequence[Mapping[str, Any]]
 
 NAMES = {*ATTACKS, "linking, reversed"} - {"consistency"}
 NAMES |= {"consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)"}
-
-
-TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
-"""Run so many times the usual number of examples."""
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        phases=[Phase.explicit, Phase.reuse, Phase.generate],
-        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
-    )
 
 
 def make(database: Database, name: str, rows: Rows, columns: Sequence[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,11 @@ import jsonschema
 import pytest
 from beliefs_oracle import by_theorem, by_worlds, judge, of_known_people, prior
 from conftest import Database
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import Hierarchy, generalize, height_of
 from servers import subject_of
-from strategies import hierarchies
+from strategies import examples, hierarchies
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -29,17 +28,6 @@ from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
 from kanon_sql.report.json import result_schema
 from kanon_sql.spec import Spec
 from kanon_sql.testing import Subject
-
-TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
-    )
-
 
 # --- The theorem ----------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import pytest
 import sqlglot
 from hypothesis import given
 from hypothesis import strategies as st
-from test_against_oracle import examples
+from strategies import examples
 
 from kanon_sql import codes as module
 from kanon_sql.codes import WORD, Codes, Widest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,11 +14,11 @@ import jsonschema
 import pytest
 from conftest import Database
 from consistency_oracle import Consistent, consistent, edges_of
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Hierarchy, generalize, height_of
 from servers import subject_of
-from strategies import hierarchies
+from strategies import examples, hierarchies
 
 import kanon_sql
 from kanon_sql import Spec, audit
@@ -30,16 +29,7 @@ from kanon_sql.pipeline.audit import AuditResult
 from kanon_sql.report.json import audit_schema
 from kanon_sql.testing import Subject
 
-TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
 NAMES = ("consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)")
-
-
-def examples(count: int) -> settings:
-    return settings(
-        max_examples=count * TIMES,
-        deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    )
 
 
 # --- The matching, by groups, against every assignment ------------------------------------------------

@@ -16,19 +16,8 @@ from oracle import Requirement, model_of, worst
 from servers.base import Missing
 from servers.postgres import PostgresSubject
 from servers.spark import SparkSubject
-from strategies import RandomProblem, problems
-from test_against_oracle import (
-    NOBODY_TELLS,
-    SAME_PERSON,
-    Case,
-    assert_achieved,
-    cases,
-    examined,
-    examples,
-    key_of,
-    load,
-    reached,
-)
+from strategies import RandomProblem, examples, problems
+from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, assert_achieved, cases, examined, key_of, load, reached
 
 import kanon_sql
 from kanon_sql.testing import Subject

@@ -16,8 +16,8 @@ from conftest import Database, quoted
 from dbt_macros import CompilerError, Dbt, Relation
 from hypothesis import event, given
 from ruamel.yaml import YAML
-from strategies import VALUES
-from test_against_oracle import Case, cases, examples, load
+from strategies import VALUES, examples
+from test_against_oracle import Case, cases, load
 from test_dbt_macros import package
 from typer.testing import CliRunner
 

@@ -16,8 +16,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from oracle import Hierarchy
 from servers import SUBJECTS, subject_of
-from strategies import RandomProblem, problems
-from test_audit import CLINIC, clinic, engine_marks, examples, hierarchy_table, make, recoded, small_spec
+from strategies import RandomProblem, examples, problems
+from test_audit import CLINIC, clinic, engine_marks, hierarchy_table, make, recoded, small_spec
 
 import kanon_sql
 from kanon_sql import Spec, audit

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import subject_of
-from test_against_oracle import examples
+from strategies import examples
 
 import kanon_sql
 from kanon_sql.classes import size_edges

@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 from test_search import Evaluator, Problem, make_problem, wide_problem
 
 from kanon_sql import search
@@ -83,7 +84,7 @@ def lefts_are_true(evaluator: Evaluator) -> bool:
 
 @pytest.mark.parametrize("name", sorted(HEURISTICS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_what_is_found_is_true(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     if tiny:
@@ -197,7 +198,7 @@ def follows_its_definition(name: str, question: Question, problem: Problem) -> b
 
 @pytest.mark.parametrize("name", sorted(DEFINITIONS))
 @given(seed=SEEDS, monotone=st.booleans(), tiny=st.booleans())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_they_follow_their_definitions(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     problem = varied(seed, monotone=monotone)
     if tiny:
@@ -238,7 +239,7 @@ def test_another_walk_is_caught(name: str, fault: Callable[[Question], Question]
 
 
 @given(seed=SEEDS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_datafly_bisects_a_monotone_requirement(seed: int) -> None:
     problem = make_problem(seed, monotone=True)
     _, evaluator = solve("datafly", problem)
@@ -248,7 +249,7 @@ def test_datafly_bisects_a_monotone_requirement(seed: int) -> None:
 
 @pytest.mark.parametrize("name", ["annealing", "genetic", "greedy", "top_down"])
 @given(seed=SEEDS, monotone=st.booleans())
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_nodes_that_an_answer_rules_out_are_not_asked(name: str, seed: int, monotone: bool) -> None:
     problem = make_problem(seed, monotone=monotone)
     _, evaluator = solve(name, problem)

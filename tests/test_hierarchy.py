@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from conftest import Database
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from literature import adult_dir, adult_hierarchy, adult_rows
-from test_against_oracle import examples
+from strategies import examples
 from typer.testing import CliRunner
 
 import kanon_sql
@@ -121,7 +121,7 @@ VALUES = {
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "born": "DATE", "sex": "VARCHAR", "illness": "VARCHAR"}
 
 
-@settings(examples(8), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(8)
 @given(rows=st.lists(st.fixed_dictionaries({name: value | st.none() for name, value in VALUES.items()}), min_size=1))
 def test_counts_labels_and_files_are_those_of_a_recount(
     shared_database: Database, tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]

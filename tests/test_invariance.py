@@ -11,7 +11,7 @@ from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
 from literature import table
-from test_against_oracle import examples
+from strategies import examples
 
 import kanon_sql
 from kanon_sql.errors import SpecError

@@ -17,9 +17,10 @@ from unittest.mock import patch
 
 import pytest
 from conftest import Database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from ordered import Case, assert_right, cases, examples, planned
+from ordered import Case, assert_right, cases, planned
+from strategies import examples
 
 import kanon_sql
 from kanon_sql import ordering
@@ -184,14 +185,14 @@ def assert_best(table: Table, outcome: Outcome) -> None:
 
 
 @given(seed=st.integers(0, 10**6), attributes=st.integers(1, 3))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_the_walk_finds_the_best_partition(seed: int, attributes: int) -> None:
     table = Table(seed, attributes, {1: 9, 2: 5, 3: 4}[attributes])
     assert_best(table, table.search().run())
 
 
 @given(seed=st.integers(0, 10**6), after=st.integers(0, 6))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_a_stopped_walk_has_something_valid_is_not_proven_and_goes_on(seed: int, after: int) -> None:
     table = Table(seed, 2, 5)
     left = iter([False] * after + [True])

@@ -15,11 +15,11 @@ import duckdb
 import literature as lit
 import pytest
 from conftest import Database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Hierarchy, Requirement, Row, classes, frequencies, generalize, judge, model_of, worst
-from strategies import ONE_IN_FOUR, RandomProblem, problems, random_rows, suppression_limits
-from test_against_oracle import assert_achieved, examples, judge_table, reached, with_persons
+from strategies import ONE_IN_FOUR, RandomProblem, examples, problems, random_rows, suppression_limits
+from test_against_oracle import assert_achieved, judge_table, reached, with_persons
 
 import kanon_sql
 from kanon_sql import history
@@ -197,7 +197,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("hierarchies")
 
 
-@settings(examples(8))
+@examples(8)
 @given(st.data())
 def test_the_joint_classes_are_the_oracles(shared_database: Database, folder: Path, data: st.DataObject) -> None:
     problem = data.draw(problems(max_rows=16, max_columns=3, nulls=("value",)))
@@ -280,7 +280,7 @@ def attacks(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Shape], bool]:
     return rows, both, different
 
 
-@settings(examples(8))
+@examples(8)
 @given(attacks())
 def test_an_attacker_who_tries_every_world(
     shared_database: Database, attack: tuple[list[dict[str, Any]], list[Shape], bool]

@@ -17,7 +17,8 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from oracle import Node, Oracle, class_size, generalize, height_of
-from test_against_oracle import OWNERS, Case, cases, examples, load, one_vector_each, with_persons
+from strategies import examples
+from test_against_oracle import OWNERS, Case, cases, load, one_vector_each, with_persons
 
 import kanon_sql
 from kanon_sql import matrix

@@ -17,7 +17,8 @@ from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import SUBJECTS, subject_of
-from test_audit import engine_marks, examples
+from strategies import examples
+from test_audit import engine_marks
 
 from kanon_sql import Spec, audit
 from kanon_sql.attacks import Attack

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from conftest import Database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Requirement, hierarchical_distance, judge, ordered_distance, tree_paths
+from strategies import examples
 from test_pitfalls import classes, spec_of
 
 import kanon_sql
@@ -124,7 +125,7 @@ def cheapest(p: Sequence[int], q: Sequence[int], cost: Any) -> Fraction:
 
 
 @given(p=counts, q=st.lists(st.integers(1, 1), min_size=4, max_size=4) | st.just([1, 2, 2, 1]))
-@settings(max_examples=25)
+@examples(25)
 def test_distances_are_those_of_earth_moving(p: list[int], q: list[int]) -> None:
     """The oracle's formulas against the definition."""
     tree = {"x": {"0": {}, "1": {}}, "y": {"2": {}, "3": {}}}
@@ -350,7 +351,7 @@ some = st.lists(st.sampled_from([0, 1, 1, 2, 3, 5]), min_size=5, max_size=5).fil
 
 @pytest.mark.parametrize("requirement", MODELS, ids=str)
 @given(one=some, other=some, rest=some)
-@settings(max_examples=150)
+@examples(150)
 def test_monotonicity(requirement: Requirement, one: list[int], other: list[int], rest: list[int]) -> None:
     """Merging two satisfied classes satisfies; with a violating one, it does where the model says always."""
     parts = [rows_of(given, requirement) for given in (one, other)]

@@ -12,13 +12,12 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from oracle import Requirement
-from strategies import ONE_IN_FOUR, k_anonymity, problems, random_rows
+from strategies import ONE_IN_FOUR, examples, k_anonymity, problems, random_rows
 from test_against_oracle import (
     Case,
     assert_achieved,
     assert_every_node_and_every_search,
     examined,
-    examples,
     load,
     one_vector_each,
     with_persons,

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from conftest import Database
 from hypothesis import assume, event, given
-from test_against_oracle import Case, assert_achieved, examined, examples, load
+from strategies import examples
+from test_against_oracle import Case, assert_achieved, examined, load
 from test_models import model_cases
 
 import kanon_sql

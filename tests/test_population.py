@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -12,18 +11,16 @@ from typing import Any
 import duckdb
 import pytest
 from conftest import Database
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracle import Hierarchy, generalize, height_of, with_null
-from strategies import UNITS, hierarchies
+from strategies import UNITS, examples, hierarchies
 
 import kanon_sql
 from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.spec import Spec
 
 Row = Mapping[str, Any]
-TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
-QUICK = settings(max_examples=12 * TIMES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 # --- the oracle -------------------------------------------------------------------------------
 
@@ -93,7 +90,7 @@ def released(draw: st.DrawFn) -> dict[str, Any]:
     return {"tables": tables, "people": people, "rows": rows, "unit": unit}
 
 
-@QUICK
+@examples(12)
 @given(released(), st.integers(1, 4), st.sampled_from([0.25, 0.5, 0.75, 1.0]), st.sampled_from([0.0, 0.0, 0.2]))
 def test_check_against_the_oracle(
     shared_database: Database, given: dict[str, Any], k: int, most: float, least: float
@@ -300,7 +297,7 @@ def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
     return count
 
 
-@QUICK
+@examples(12)
 @given(to_release())
 def test_every_search_finds_what_the_oracle_allows(shared_database: Database, given: dict[str, Any]) -> None:
     tables, rows = given["tables"], given["rows"]

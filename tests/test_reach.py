@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from conftest import Database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from servers import subject_of
-from test_against_oracle import Case, cases, examples, folder, load
+from strategies import examples
+from test_against_oracle import Case, cases, folder, load
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -68,7 +69,7 @@ MODELS: list[PrivacyModel] = [
 
 
 @given(counts=COUNTS, removable=REMOVABLE)
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_no_choice_of_rows_is_better_than_the_levelled_one(counts: list[int], removable: int) -> None:
     """A class is a choice of rows, and so are all released rows together. What some choice reaches is not refused."""
     whole = Whole(Counter(counts), removable)

@@ -8,8 +8,9 @@ from typing import Any
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 
 import kanon_sql
 from kanon_sql import repeat
@@ -74,7 +75,7 @@ ROWS = st.lists(
 @given(
     rows=ROWS, sensitive=st.booleans(), nulls=st.sampled_from(["value", "suppress"]), block=st.sampled_from([2, 1000])
 )
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_every_row_that_is_kept_is_written(
     rows: list[tuple[Any, ...]], sensitive: bool, nulls: str, block: int
 ) -> None:

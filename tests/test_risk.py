@@ -15,10 +15,10 @@ import duckdb
 import jsonschema
 import pytest
 from conftest import Database
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from literature import adult_dir
-from strategies import UNITS, VALUES
+from strategies import UNITS, VALUES, examples
 
 import kanon_sql
 from kanon_sql.errors import SpecError
@@ -127,7 +127,7 @@ def tables(draw: st.DrawFn) -> tuple[list[Row], list[Row] | None, str | None]:
     return rows, population[1:] if others == "lacks" else population, unit
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60)
 @given(tables(), st.sampled_from(["0", "0.05", "0.2", "0.25", "0.5", "1"]), st.integers(1, 3))
 def test_against_the_oracle(shared_database: Database, given: Any, threshold: str, largest: int) -> None:
     rows, others, unit = given

@@ -11,8 +11,9 @@ from importlib import import_module
 from itertools import combinations, product
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from strategies import examples
 
 from kanon_sql import search
 from kanon_sql.errors import SearchTooLarge
@@ -203,7 +204,7 @@ def tiny_rounds() -> Iterator[None]:
 @pytest.mark.parametrize("name", EXACT)
 @given(seed=st.integers(0, 2**32), monotone=st.booleans(), tiny=st.booleans())
 @example(seed=2413, monotone=True, tiny=False)  # two orders of one sum, on both sides of the line
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_strategies_agree_with_brute_force(name: str, seed: int, monotone: bool, tiny: bool) -> None:
     agrees_with_brute_force(name, seed, monotone, tiny)
 
@@ -306,7 +307,7 @@ def test_a_floor_too_high_is_caught() -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_incognito_never_asks_what_is_decided(seed: int) -> None:
     """Generalization and subset property: no question that an earlier answer implies."""
     problem = make_problem(seed, monotone=True)
@@ -322,7 +323,7 @@ def test_incognito_never_asks_what_is_decided(seed: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32), tiny=st.booleans())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_optimal_finds_all_minimal_nodes_on_request(seed: int, tiny: bool) -> None:
     problem = make_problem(seed, monotone=True)
     evaluator = Evaluator(problem.question, problem.truth.__getitem__)

@@ -17,8 +17,8 @@ import sqlglot
 from conftest import Database
 from hypothesis import example, given
 from servers import subject_of
-from strategies import RandomProblem, problems
-from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, cases, examined, examples, key_of, load
+from strategies import RandomProblem, examples, problems
+from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, cases, examined, key_of, load
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError

@@ -15,17 +15,8 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from oracle import METRICS, Node, NodeResult, Oracle, Requirement, Vector, class_size, classes, judge, model_of
 from servers import subject_of
-from strategies import RandomProblem
-from test_against_oracle import (
-    Case,
-    assert_found,
-    assert_nodes,
-    cases,
-    examples,
-    folder,
-    load,
-    one_vector_each,
-)
+from strategies import RandomProblem, examples
+from test_against_oracle import Case, assert_found, assert_nodes, cases, folder, load, one_vector_each
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline

@@ -15,9 +15,10 @@ import duckdb
 import literature as lit
 import pytest
 from conftest import Database
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from test_against_oracle import Case, assert_found, cases, examples, load, metrics_of
+from strategies import examples
+from test_against_oracle import Case, assert_found, cases, load, metrics_of
 from test_search import Evaluator, at_most, binary_question, is_right, make_problem
 
 import kanon_sql
@@ -49,7 +50,7 @@ def batches_of(question: Question, answer: Any, variant: str) -> tuple[list[Batc
 
 
 @given(seed=st.integers(0, 2**32), monotone=st.booleans(), families=st.sampled_from([1, 2, 32]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_every_variant_asks_the_same_and_prepares_what_covers_it(seed: int, monotone: bool, families: int) -> None:
     problem = make_problem(seed, monotone=monotone)
     question = problem.question
@@ -96,7 +97,7 @@ def test_every_variant_asks_the_same_and_prepares_what_covers_it(seed: int, mono
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_a_super_root_is_the_meet_of_its_subsets_roots(seed: int) -> None:
     problem = make_problem(seed, monotone=True)
     question = problem.question

@@ -17,7 +17,8 @@ from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from servers import SUBJECTS, subject_of
-from test_audit import QUICK, examples
+from strategies import examples
+from test_audit import QUICK
 from typer.testing import CliRunner
 
 import kanon_sql
