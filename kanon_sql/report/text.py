@@ -94,7 +94,9 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     if result.revealed:
         parts += section("Classes that violate: VALUES OF FEW PERSONS, do not pass this on", _revealed(result.revealed))
     if result.class_sizes:
-        parts += section("Class sizes", _sizes(result.class_sizes))
+        parts += section(
+            "Class sizes", _sizes(result.class_sizes, counted="persons" if "persons" in result.rows else "size")
+        )
     if result.metrics:
         parts += section("Quality (lower is better)", _metrics(result.metrics))
     if result.search is not None:
@@ -228,8 +230,8 @@ def reached(item: Mapping[str, Any]) -> str:
     return "none" if unbounded or not found else ", ".join(found)
 
 
-def _sizes(sizes: Sequence[Mapping[str, int | None]]) -> RenderableType:
-    table = columns([("size", True), ("classes", True), ("rows", True)])
+def _sizes(sizes: Sequence[Mapping[str, int | None]], counted: str) -> RenderableType:
+    table = columns([(counted, True), ("classes", True), ("rows", True)])
     for item in sizes:
         table.add_row(*map(Text, size_cells(item)))
     return table

@@ -139,7 +139,8 @@ def _risk(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     yield from attackers(run)
     yield from _figures(pictures, "class-sizes", "risk")
     if "class-sizes" not in pictures and run.class_sizes:
-        yield Cells(["size#", "classes#", "rows#"], [list(cells) for cells in map(size_cells, run.class_sizes)])
+        size = "persons#" if "persons" in run.rows else "size#"
+        yield Cells([size, "classes#", "rows#"], [list(cells) for cells in map(size_cells, run.class_sizes)])
     if "risk" not in pictures:
         return
     yield Prose(
