@@ -303,6 +303,28 @@ def test_a_missing_table(engine: Engine, table: str) -> None:
         write_spec(engine, table)
 
 
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+@pytest.mark.parametrize("stem", ["visits", "o'dd, {na}me: #1"])
+def test_a_file(connection: duckdb.DuckDBPyConnection, tmp_path: Path, stem: str, ending: str) -> None:
+    file = tmp_path / f"{stem}.{ending}"
+    text = str(file).replace("'", "''")
+    connection.execute(f"COPY (SELECT i % 5 AS age, i % 3 AS sex FROM range(99) AS n(i)) TO '{text}' (FORMAT {ending})")
+    spec = Spec.parse(write_spec(connect(connection), str(file)))
+    assert spec.source.file == str(file)
+    assert spec.release == (f"{stem}_release",)
+    assert set(spec.quasi_identifiers) == {"age", "sex"}
+    assert plan(connect(connection), spec).rows["source"] == 99
+
+
+def test_a_table_goes_before_a_file_of_its_name(
+    connection: duckdb.DuckDBPyConnection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t").write_text("nothing that could be read")
+    _, spec = written(connection, "CREATE TABLE t AS SELECT i % 5 AS age FROM range(99) AS n(i)")
+    assert spec.source.table == ("t",)
+
+
 def test_views_and_schemas(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("CREATE SCHEMA clinic; CREATE TABLE clinic.t AS SELECT i % 5 AS age FROM range(99) AS n(i)")
     _, spec = written(connection, "CREATE VIEW clinic.v AS SELECT * FROM clinic.t", "clinic.v")

@@ -25,7 +25,7 @@ from kanon_sql.pipeline.suggest import (
     with_a_quasi_identifier,
 )
 from kanon_sql.risks import Combination
-from kanon_sql.spec import format_table_name, parse_table_name
+from kanon_sql.spec import Source, format_table_name, parse_table_name
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.text import Sql, identifier
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
@@ -53,7 +53,8 @@ def write_spec(
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
-        table: as a spec names it, such as ``visits`` or ``main.visits``.
+        table: as a spec names it, such as ``visits`` or ``main.visits``; or, where there is no such table, the path of
+            a Parquet or CSV file.
         largest_combination: look at combinations of up to so many of the likely columns; 0 for none.
         skeleton_directory: where to write the values of short lists of categories, as hierarchy files to fill in;
             None to write none. These files hold values, those of single rows among them.
@@ -67,11 +68,9 @@ def write_spec(
         HierarchyError: a file that would be written is there already.
         DatabaseError: the table cannot be read.
     """
-    parts = parse_table_name(table)
-    shown = format_table_name(parts)
-    if engine.exists(parts) is None:
-        raise SpecError(no_such_table(engine, parts))
-    relation = engine.relation(table=parts, query=None, file=None)
+    source = _source(engine, table)
+    shown = table if source.file is not None else format_table_name(source.table or ())
+    relation = engine.relation(table=source.table, query=None, file=source.file)
     with open_workspace(engine, relation, report) as workspace:
         columns, unusable = _usable(engine.columns(relation))
         workspace.report(f"profiling {shown}: one pass that counts", None)
@@ -85,7 +84,17 @@ def write_spec(
             f"{shown}: no column could be a quasi-identifier: each is a key, a direct identifier or a sensitive "
             "attribute by its name; write the spec by hand and name what others may know"
         )
-    return "\n".join(_lines(parts, rows, suggestions, found, unusable)) + "\n"
+    return "\n".join(_lines(source, rows, suggestions, found, unusable)) + "\n"
+
+
+def _source(engine: Engine, table: str) -> Source:
+    """The table of this name, or the file."""
+    parts = parse_table_name(table)
+    if engine.exists(parts) is not None:
+        return Source(table=parts)
+    if Path(table).is_file():
+        return Source(file=table)
+    raise SpecError(no_such_table(engine, parts, or_file=True))
 
 
 def _usable(columns: Sequence[Column]) -> tuple[list[Column], int]:
@@ -188,17 +197,21 @@ def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Su
 
 
 def _lines(
-    parts: tuple[str, ...], rows: int, found: Sequence[Suggestion], apart: Together | None, unusable: int
+    source: Source, rows: int, found: Sequence[Suggestion], apart: Together | None, unusable: int
 ) -> Iterator[str]:
     roles: dict[Role, list[Suggestion]] = {}
     for item in found:
         roles.setdefault(item.role, []).append(item)
-    source, release = format_table_name(parts), format_table_name((*parts[:-1], f"{parts[-1]}_release"))
+    parts = source.table or (Path(source.file or "").stem,)
+    release = format_table_name((*parts[:-1], f"{parts[-1]}_release"))
     yield f"# A spec to start from, suggested by counts over {rows:,} rows; no value was looked at."
     yield "# Read every line: names and counts only suggest, and what others may know of a person only you know."
     yield "version: 1"
     yield ""
-    yield f"source: {_yaml(source)}"
+    if source.file is not None:
+        yield f"source: {{file: {_yaml(source.file)}}}  # beside this spec, or the path from it"
+    else:
+        yield f"source: {_yaml(format_table_name(parts))}"
     yield f"release: {_yaml(release)}"
     yield ""
     yield from _unit_lines(roles.get("unit", []))

@@ -12,12 +12,14 @@ from kanon_sql.spec import format_table_name
 __all__ = ["explained_if_missing", "no_such_table"]
 
 
-def no_such_table(engine: Engine, parts: tuple[str, ...]) -> str:
-    """That there is no such table or view, and what to do."""
+def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = False) -> str:
+    """That there is no such table or view, nor a file where one would do, and what to do."""
     said = f"there is no table or view {format_table_name(parts)!r} in {engine.label}; expected its name as the "
     if engine.label == ":memory:":
-        return said + "database has it; name the database that holds it with -d FILE or -d URL"
-    return said + "database has it, such as visits or clinic.visits"
+        said += "database has it; name the database that holds it with -d FILE or -d URL"
+    else:
+        said += "database has it, such as visits or clinic.visits"
+    return f"{said}, or the path of a Parquet or CSV file" if or_file else said
 
 
 @contextmanager

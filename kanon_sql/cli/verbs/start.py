@@ -57,10 +57,13 @@ def demo(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",
         "kanon-sql init visits -d clinic.duckdb --skeletons hierarchies > draft.yml",
+        "kanon-sql init visits.parquet > draft.yml",
     )
 )
 def init(
-    table: Annotated[str, typer.Argument(metavar="TABLE", help="The table to profile.", show_default=False)],
+    table: Annotated[
+        str, typer.Argument(metavar="TABLE", help="The table to profile, or a Parquet or CSV file.", show_default=False)
+    ],
     database: Database = MEMORY,
     combinations: Annotated[
         int,
