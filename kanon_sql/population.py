@@ -20,7 +20,7 @@ from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
+from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Matched", "classes_of", "match_populations", "population_notes", "populations_of"]
@@ -67,9 +67,7 @@ class Meaning:
     has_nulls: bool
 
 
-def _values(
-    workspace: Workspace, spec: Spec, name: tuple[str, ...], columns: Mapping[str, Column]
-) -> dict[str, Sql]:
+def _values(workspace: Workspace, spec: Spec, name: tuple[str, ...], columns: Mapping[str, Column]) -> dict[str, Sql]:
     """The population's quasi-identifiers as a raw frequency table has them: name -> expression over ``kanon_source``.
 
     Args:
@@ -121,9 +119,7 @@ def _table(
 ) -> Relation:
     """A population as a frequency table: ``frequency/raw``, grouped, or ``population/rows``, not grouped."""
     target = workspace.table(what)
-    workspace.execute(
-        template, target=target, source=Relation(name), names=list(values), values=list(values.values())
-    )
+    workspace.execute(template, target=target, source=Relation(name), names=list(values), values=list(values.values()))
     return target
 
 

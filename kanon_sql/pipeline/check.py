@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kanon_sql.beliefs import Beliefs, beliefs_of
 from kanon_sql.engines.base import Column, Deadline, Engine
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError
 from kanon_sql.examination import Examination
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
