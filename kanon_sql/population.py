@@ -239,8 +239,8 @@ def _missed(
     Raises:
         UnsupportedError: several classes stand for one person.
     """
-    tops, others, several = workspace.row("population/overlap", classes=classes, meanings=meanings)
-    overlapping = tops + others > 1 if tops else bool(several)
+    tops, others, looks, several = workspace.row("population/overlap", classes=classes, meanings=meanings)
+    overlapping = tops + others > 1 if tops else bool(several) or looks < others
     absent = not tops and any(model.delta_min > 0 for model in models)
     if not overlapping and not absent:
         return 0 if tops else None

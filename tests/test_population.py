@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import random
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -227,6 +230,22 @@ def test_a_masked_row_beside_another_class_is_no_single_ratio(database: Database
     }  # fmt: skip
     with pytest.raises(UnsupportedError, match="several classes stand for one person"):
         kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
+
+
+def test_two_values_with_one_text_are_two_classes_of_each_person(tmp_path: Path) -> None:
+    """SQLite writes fifteen digits of a number: both classes look like either person."""
+    file = tmp_path / "numbers.db"
+    with closing(sqlite3.connect(file)) as connection:
+        for name in ("people", "census"):
+            connection.execute(f"CREATE TABLE {name} (q REAL)")
+            connection.executemany(f"INSERT INTO {name} VALUES (?)", [(0.3,), (0.1 + 0.2,)])
+        connection.commit()
+    spec = {
+        "version": 1, "source": "people", "quasi_identifiers": {"q": None},
+        "privacy": [{"delta_presence": {"population": "census", "delta_max": 1}}],
+    }  # fmt: skip
+    with pytest.raises(UnsupportedError, match="several classes stand for one person"):
+        kanon_sql.check(kanon_sql.connect(f"sqlite:///{file}"), Spec.from_dict(spec), "people")
 
 
 def test_checks_with_a_population_create_and_drop_nothing(database: Database) -> None:
