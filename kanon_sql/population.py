@@ -20,7 +20,7 @@ from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
+from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Matched", "classes_of", "match_populations", "population_notes", "populations_of"]
@@ -32,32 +32,49 @@ class Matched:
 
     Attributes:
         frame: FROM form: a class's columns ``q0``, ... and ``row_count``, persons that it stands for.
-        vectors: different persons of the population, by their quasi-identifiers.
-        missed: those whom no class stands for.
-        shared: those whom several classes stand for.
+        missed: different persons, by their quasi-identifiers, whom no class stands for; None where no model asks.
     """
 
     frame: Sql
-    vectors: int
-    missed: int
-    shared: int
+    missed: int | None
 
 
-def _raw(
-    workspace: Workspace,
-    spec: Spec,
-    name: tuple[str, ...],
-    columns: Mapping[str, Column],
-    what: str,
-) -> Relation:
-    """The population's vectors of quasi-identifiers with their rows: a raw frequency table.
+@dataclass(frozen=True)
+class People:
+    """A population as it is counted by labels.
+
+    Attributes:
+        table: it, or its vectors; the alias is ``kanon_source``.
+        values: the quasi-identifiers, expressions over it.
+        count: of persons per row, over it.
+    """
+
+    table: Relation
+    values: Sequence[Sql]
+    count: Sql
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The values that the labels of a table stand for in one quasi-identifier.
+
+    Attributes:
+        table: ``value`` and ``label``.
+        has_nulls: whether NULL may be among the values, and then among the labels.
+    """
+
+    table: Relation
+    has_nulls: bool
+
+
+def _values(workspace: Workspace, spec: Spec, name: tuple[str, ...], columns: Mapping[str, Column]) -> dict[str, Sql]:
+    """The population's quasi-identifiers as a raw frequency table has them: name -> expression over ``kanon_source``.
 
     Args:
-        workspace: where to build it.
+        workspace: where the population is.
         spec: names the quasi-identifiers, and the unit.
         name: the population's.
         columns: the columns that the quasi-identifiers have in the source, by name; the population's must be alike.
-        what: what to call the table.
 
     Raises:
         SpecError: the population lacks a column, has one of another kind, or has several rows per person.
@@ -94,10 +111,16 @@ def _raw(
             )
     refuse_mixed_forms(workspace, table, used, labelled=list(used))
     refuse_blank_ends(workspace, table, exact_texts(list(used.values()), "checked"), shown)
-    values = {f"q{index}": exact_value(column, "kanon_source") for index, column in enumerate(used.values())}
-    raw = workspace.table(what)
-    workspace.execute("frequency/raw", target=raw, source=table, names=list(values), values=list(values.values()))
-    return raw
+    return {f"q{index}": exact_value(column, "kanon_source") for index, column in enumerate(used.values())}
+
+
+def _table(
+    workspace: Workspace, template: str, what: str, name: tuple[str, ...], values: Mapping[str, Sql]
+) -> Relation:
+    """A population as a frequency table: ``frequency/raw``, grouped, or ``population/rows``, not grouped."""
+    target = workspace.table(what)
+    workspace.execute(template, target=target, source=Relation(name), names=list(values), values=list(values.values()))
+    return target
 
 
 def populations_of(
@@ -125,8 +148,9 @@ def populations_of(
             )
         if model.frame not in found:
             workspace.report(f"reading {format_table_name(model.population)}", None)
-            name = f"population{len(found)}"
-            found[model.frame] = _raw(workspace, spec, model.population, columns, name)
+            values = _values(workspace, spec, model.population, columns)
+            what = f"population{len(found)}"
+            found[model.frame] = _table(workspace, "frequency/raw", what, model.population, values)
     return found
 
 
@@ -142,27 +166,36 @@ def match_populations(
     table: Relation,
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
-    names: Mapping[str, tuple[str, ...]],
+    models: Sequence[PopulationModel],
 ) -> dict[str, Matched]:
-    """Whom of some populations each class of a table stands for.
+    """Whom of the populations that models compare with each class of a table stands for.
 
     Args:
-        workspace: where to look; inline, if nothing is to be created.
+        workspace: where to look; inline, so that nothing is created.
         spec: the quasi-identifiers and their hierarchies.
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
-        names: frame -> the population's name.
+        models: at least one.
+
+    Returns:
+        By the models' frame.
 
     Raises:
         SpecError, HierarchyError: a population does not fit the spec.
-        UnsupportedError: a label means different values at different levels.
+        UnsupportedError: a label means different values at different levels, or a model needs each person in one class
+            and several stand for one.
     """
-    raws = {
-        frame: _raw(workspace, spec, name, originals, f"population{index}")
-        for index, (frame, name) in enumerate(names.items())
-    }
+    names = {model.frame: model.population for model in models}
     keys = [f"q{index}" for index, _ in enumerate(spec.quasi_identifiers)]
+    raws, vectors, people = {}, {}, {}
+    for index, (frame, name) in enumerate(names.items()):
+        values = _values(workspace, spec, name, originals)
+        raws[frame] = vectors[frame] = _table(workspace, "frequency/raw", f"population{index}", name, values)
+        people[frame] = People(vectors[frame], [Sql(f"kanon_source.{key}") for key in keys], Sql("row_count"))
+        if workspace.compiler.dialect.reads_columns:
+            raws[frame] = _table(workspace, "population/rows", f"rows{index}", name, values)
+            people[frame] = People(Relation(name), list(values.values()), Sql("1"))
     known, *others = raws.values()
     if others:
         known = united(workspace, "known", known, others, keys, of_source=True)
@@ -170,23 +203,63 @@ def match_populations(
     lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups)
     found = {}
-    for index, (frame, raw) in enumerate(raws.items()):
-        matches = workspace.table(f"matches{index}")
-        workspace.execute("population/matches", target=matches, population=raw, classes=classes, meanings=meanings)
-        tables = {"population": raw, "classes": classes, "matches": matches, "keys": keys}
-        row = workspace.row("population/coverage", **tables)
-        vectors, hit, shared, tops, below = (int(count or 0) for count in row)
-        form = render("population/frame", unit=spec.unit is not None, **tables)
-        if tops:  # a class that stands for everybody
-            found[frame] = Matched(form, vectors, 0, vectors if below else shared)
-        else:
-            found[frame] = Matched(form, vectors, vectors - hit, shared)
+    for index, frame in enumerate(names):
+        matched = workspace.table(f"matched{index}")
+        tables = {"people": people[frame], "classes": classes, "meanings": meanings}
+        workspace.execute("population/matched", target=matched, people=people[frame], meanings=meanings)
+        form = render("population/frame", unit=spec.unit is not None, keys=keys, matched=matched, **tables)
+        present = [model for model in models if isinstance(model, DeltaPresenceModel) and model.frame == frame]
+        missed = None
+        if present:
+            missed = _missed(workspace, present, f"matches{index}", keys, vectors[frame], classes, meanings)
+        found[frame] = Matched(form, missed)
     return found
+
+
+def _missed(
+    workspace: Workspace,
+    models: Sequence[DeltaPresenceModel],
+    what: str,
+    keys: Sequence[str],
+    vectors: Relation,
+    classes: Relation,
+    meanings: Sequence[Meaning],
+) -> int | None:
+    """The different persons of a population whom no class stands for, where a model asks for them.
+
+    Args:
+        workspace: where to look.
+        models: delta-presence in this population.
+        what: what to call the table of persons and classes.
+        keys: the quasi-identifiers.
+        vectors: the population's.
+        classes: the table's.
+        meanings: of their labels.
+
+    Raises:
+        UnsupportedError: several classes stand for one person.
+    """
+    tops, others, looks, several = workspace.row("population/overlap", classes=classes, meanings=meanings)
+    overlapping = tops + others > 1 if tops else bool(several) or looks < others
+    absent = not tops and any(model.delta_min > 0 for model in models)
+    if not overlapping and not absent:
+        return 0 if tops else None
+    matches = workspace.table(what)
+    workspace.execute("population/matches", target=matches, population=vectors, classes=classes, meanings=meanings)
+    row = workspace.row("population/coverage", population=vectors, matches=matches, keys=keys)
+    everybody, hit, shared = (int(count or 0) for count in row)
+    if overlapping and (everybody if tops else shared):
+        raise UnsupportedError(
+            f"{models[0].label}: several classes stand for one person of {models[0].shown} (masked rows, or labels of "
+            "different levels side by side), and then the probability of presence is not one class's ratio; "
+            "drop suppressed rows instead of masking them, or ask for k_map"
+        )
+    return 0 if tops else everybody - hit
 
 
 def classes_of(
     workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column], lookups: Sequence[Lookup]
-) -> tuple[Relation, list[Relation]]:
+) -> tuple[Relation, list[Meaning]]:
     """A table's classes by their labels, and per quasi-identifier the values that each label stands for.
 
     Args:
@@ -205,30 +278,33 @@ def classes_of(
         target=classes,
         table=table,
         values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
-        labels=[_label(columns[column]) for column in spec.quasi_identifiers],
+        labels=[_label(columns[column], index) for index, column in enumerate(spec.quasi_identifiers)],
         tops=[lookup.top for lookup in lookups],
     )
-    _refuse_ambiguous(workspace, lookups)
-    return classes, [_meaning(workspace, lookup, classes) for lookup in lookups]
+    labels = [_labels(workspace, lookup) for lookup in lookups]
+    _refuse_ambiguous(workspace, lookups, labels)
+    return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
 
 
-def _label(column: Column) -> Sql:
+def _label(column: Column, index: int) -> Sql:
     """A cell as the label that it is; a raw value is its own label at level 0."""
-    value = Sql(f"{identifier('checked')}.{identifier(column.name)}")
-    return exact_text(Sql(f"CAST({value_text(column, value)} AS VARCHAR)"))
+    return exact_text(Sql(f"CAST({value_text(column, Sql(f'written.q{index}'))} AS VARCHAR)"))
 
 
-def _labels(lookup: Lookup) -> Sequence[Sql]:
-    """The label at every level, the top too."""
-    return [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(lookup.height + 1)]
+def _labels(workspace: Workspace, lookup: Lookup) -> Relation:
+    """The labels of every value at all levels, the top too."""
+    target = workspace.table(f"labels{lookup.index}")
+    labels = [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(lookup.height + 1)]
+    workspace.execute("population/labels", target=target, lookup=lookup.table, labels=labels)
+    return target
 
 
-def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup]) -> None:
+def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> None:
     """Refuse labels that mean different values at different levels: one statement for all hierarchies."""
     compiler = workspace.compiler
     statements = [
-        compiler.statement("population/ambiguous", index=position, lookup=lookup.table, labels=_labels(lookup))
-        for position, lookup in enumerate(lookups)
+        compiler.statement("population/ambiguous", index=position, labels=table)
+        for position, table in enumerate(labels)
     ]
     counts = {
         int(position): int(count) for position, count in workspace.query(compiler.union(statements), len(lookups))
@@ -241,15 +317,15 @@ def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup]) -> None:
             )
 
 
-def _meaning(workspace: Workspace, lookup: Lookup, classes: Relation) -> Relation:
+def _meaning(workspace: Workspace, lookup: Lookup, labels: Relation, classes: Relation) -> Meaning:
     """The values that each label of the classes stands for."""
-    meaning = workspace.table(f"meaning{lookup.index}")
+    meaning = Meaning(workspace.table(f"meaning{lookup.index}"), lookup.has_nulls)
     workspace.execute(
         "population/meaning",
-        target=meaning,
-        lookup=lookup.table,
-        labels=_labels(lookup),
+        target=meaning.table,
+        labels=labels,
         classes=classes,
         index=lookup.index,
+        has_nulls=meaning.has_nulls,
     )
     return meaning

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kanon_sql.beliefs import Beliefs, beliefs_of
 from kanon_sql.engines.base import Column, Deadline, Engine
-from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, SpecError
 from kanon_sql.examination import Examination
 from kanon_sql.facts import Facts, facts_of, measured_models, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
@@ -233,21 +233,13 @@ def _matched(
     workspace: Workspace, spec: Spec, models: list[PrivacyModel], target: Relation, columns: Mapping[str, Column]
 ) -> dict[str, Matched]:
     """Per population that a model compares with: whom of it the table's classes stand for."""
-    named = {model.frame: model.population for model in models if isinstance(model, PopulationModel)}
-    if not named:
+    compared = [model for model in models if isinstance(model, PopulationModel)]
+    if not compared:
         return {}
     source = workspace.engine.columns(source_of(workspace.engine, spec))
     originals = {column.name: column for column in source}
     workspace.report("matching the population", None)
-    found = match_populations(workspace, spec, target, columns, originals, named)
-    for model in models:
-        if isinstance(model, DeltaPresenceModel) and found[model.frame].shared:
-            raise UnsupportedError(
-                f"{model.label}: several classes stand for one person of {model.shown} (masked rows, or labels of "
-                "different levels side by side), and then the probability of presence is not one class's ratio; "
-                "drop suppressed rows instead of masking them, or ask for k_map"
-            )
-    return found
+    return match_populations(workspace, spec, target, columns, originals, compared)
 
 
 def _beliefs(
@@ -279,12 +271,18 @@ def _with_persons(examination: Examination, beliefs: Mapping[str, Beliefs]) -> E
 def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Examination:
     """With delta_min, persons whom no row stands for violate: they are surely absent, and in no class."""
     achieved = [
-        replace(item, violating_classes=item.violating_classes + matched[item.model.frame].missed)
+        replace(item, violating_classes=item.violating_classes + _absent(matched[item.model.frame]))
         if isinstance(item.model, DeltaPresenceModel) and item.model.delta_min > 0
         else item
         for item in examination.achieved
     ]
     return replace(examination, achieved=achieved)
+
+
+def _absent(matched: Matched) -> int:
+    """Persons whom no row stands for; they were counted, since a model asked."""
+    assert matched.missed is not None
+    return matched.missed
 
 
 def _message(

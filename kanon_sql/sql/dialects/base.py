@@ -31,6 +31,7 @@ class Dialect(ABC):
         typed: a column holds values of its type and no others.
         selects_values: VALUES can be selected from, with a name for every column.
         numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
+        reads_columns: who groups a WITH clause by one of its columns reads that column of the table alone.
     """
 
     name: ClassVar[str]
@@ -44,6 +45,7 @@ class Dialect(ABC):
     typed: ClassVar[bool] = True
     selects_values: ClassVar[bool] = True
     numbers_classes: ClassVar[bool] = False
+    reads_columns: ClassVar[bool] = False
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
