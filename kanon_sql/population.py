@@ -248,7 +248,8 @@ def _missed(
     workspace.execute("population/matches", target=matches, population=vectors, classes=classes, meanings=meanings)
     row = workspace.row("population/coverage", population=vectors, matches=matches, keys=keys)
     everybody, hit, shared = (int(count or 0) for count in row)
-    if overlapping and (everybody if tops else shared):
+    several_stand_for = everybody if tops > 1 else hit if tops else shared
+    if overlapping and several_stand_for:
         raise UnsupportedError(
             f"{models[0].label}: several classes stand for one person of {models[0].shown} (masked rows, or labels of "
             "different levels side by side), and then the probability of presence is not one class's ratio; "

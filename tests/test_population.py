@@ -229,6 +229,19 @@ def test_a_masked_row_beside_another_class_is_no_single_ratio(database: Database
         kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
 
 
+def test_a_masked_row_beside_classes_that_nobody_is_in_is_the_ratio_of_its_own(database: Database) -> None:
+    """One class stands for everybody, another for b, who is not in the population."""
+    database.table("h", ["l0", "l1"], [("a", "*"), ("b", "*")])
+    database.table("people", ["q"], [("*",), ("b",)])
+    database.table("census", ["q"], [("a",), ("a",)])
+    spec = {
+        "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
+        "privacy": [{"delta_presence": {"population": "census", "delta_max": 0.5}}],
+    }  # fmt: skip
+    found = kanon_sql.check(database.engine, Spec.from_dict(spec), "people").achieved['delta_presence("census")']
+    assert found["violating_classes"] == 1, "b is in the table and not in the population; * is one of two"
+
+
 def test_two_values_with_one_text_are_two_classes_of_each_person(tmp_path: Path) -> None:
     """SQLite writes fifteen digits of a number: both classes look like either person."""
     file = tmp_path / "numbers.db"
