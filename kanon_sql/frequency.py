@@ -40,6 +40,7 @@ __all__ = [
     "raw_columns",
     "source_columns",
     "united",
+    "widest_numbers",
 ]
 
 Counting = Literal["rows", "persons", "unit"]
@@ -177,7 +178,7 @@ def build_frequency_sets(
     populations = populations or {}
     occurring = raw if not populations else united(workspace, "known", raw, populations.values(), quasi, of_source=True)
     lookups = build_lookups(workspace, spec, columns, occurring)
-    codes = Codes(_widest(workspace, lookups))
+    codes = Codes(widest_numbers(workspace, lookups))
     workspace.report("encoding the frequency sets", None)
     counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
     skip_nulls = spec.nulls == "suppress"
@@ -237,8 +238,8 @@ def build_frequency_sets(
     )
 
 
-def _widest(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest]]:
-    """Per quasi-identifier and level, the largest numbers of its labels."""
+def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest]]:
+    """Per lookup table and level, the largest numbers of its labels, for :class:`Codes` of any of these tables."""
     quote = workspace.compiler.quote
     branches = [
         workspace.compiler.filled(
@@ -255,11 +256,11 @@ def _widest(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest
         for lookup in lookups
         for level in lookup.levels
     ]
-    widest = [[Widest(0)] * lookup.height for lookup in lookups]
+    widest = {lookup.index: [Widest(0)] * lookup.height for lookup in lookups}
     if branches:
         for index, level, labels, siblings in workspace.query(workspace.compiler.union(branches), len(branches)):
-            widest[index][int(level)] = Widest(int(labels or 0), int(siblings or 0))
-    return widest
+            widest[int(index)][int(level)] = Widest(int(labels or 0), int(siblings or 0))
+    return [widest[lookup.index] for lookup in lookups]
 
 
 def united(

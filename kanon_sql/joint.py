@@ -36,12 +36,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kanon_sql.codes import Codes, Widest
 from kanon_sql.engines.base import Column
 from kanon_sql.examination import Achieved, Examination
 from kanon_sql.facts import facts_of
-from kanon_sql.frequency import exact_value
+from kanon_sql.frequency import exact_value, widest_numbers
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.privacy import PrivacyModel
+from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, sql_list
@@ -144,9 +146,12 @@ class _JointTable:
         self._raw = list(dict.fromkeys(name for view in views for name in view.shown))
         quasi_identifiers = {name for view in views for name in view.labels}
         self._clashes = [[name for name in view.shown if name in quasi_identifiers] for view in views]
+        lookups = {lookup.index: lookup for view in views for lookup, _ in view.labels.values()}
+        widest = dict(zip(lookups, widest_numbers(workspace, list(lookups.values())), strict=True))
+        self._codes = [_class_code(view, widest) for view in views]
+        self._kept = [self._keep(number) for number in range(len(views))]
         self.table = workspace.table("joint")
         presents = [_present(view, number, columns) for number, view in enumerate(views)]
-        lookups = {lookup.index: lookup for view in views for lookup, _ in view.labels.values()}
         attributes = dict.fromkeys(model.attribute for model in models)
         workspace.execute(
             "ledger/joint",
@@ -172,26 +177,28 @@ class _JointTable:
         """Whether a release has other rows than the joint table says."""
         view = self.views[number]
         released = self.workspace.columns(view.table)
-        names = [*view.labels, *view.shown]
-        if set(released) != set(names):
+        if set(released) != {*view.labels, *view.shown}:
             return True
-        made = [self._label(number, name) if name in view.labels else name for name in names]
         (different,) = self.workspace.row(
             "ledger/differences",
             joint=self.table,
-            flag=self._flag(number),
-            made=[exact_value(self.columns[name], "made") for name in made],
+            class_number=self._class(number),
+            kept=self._kept[number],
+            labels=[
+                exact_text(render("ledger/cell", name=f"l{position}", masked=view.masked))
+                for position, _ in enumerate(view.labels)
+            ],
+            made=[exact_value(self.columns[name], "made") for name in view.shown],
             release=view.table,
-            released=[exact_value(released[name], "released") for name in names],
+            released=[exact_value(released[name], "released") for name in (*view.labels, *view.shown)],
         )
         return bool(different)
 
     def examine(self, attribute: str | None) -> Examination:
         """The joint classes of the rows that show an attribute (or are shown at all), by the requirements about it."""
         keys: list[str] = []
-        for number, view in enumerate(self.views):
-            keys += [self._flag(number), *(self._label(number, name) for name in view.labels)]
-            keys += [self._key(number, name) for name in self._clashes[number]]
+        for number, _ in enumerate(self.views):
+            keys += [self._class(number), *(self._key(number, name) for name in self._clashes[number])]
         models = [model for model in self.models if model.attribute == attribute]
         facts, references = {}, {}
         if attribute is not None:
@@ -213,11 +220,8 @@ class _JointTable:
 
     # --- Names of its columns, none of which is one of the source's ---
 
-    def _flag(self, number: int) -> str:
+    def _class(self, number: int) -> str:
         return f"{self._prefix}f{number}"
-
-    def _label(self, number: int, name: str) -> str:
-        return f"{self._prefix}f{number}_q{list(self.views[number].labels).index(name)}"
 
     def _key(self, number: int, name: str) -> str:
         return f"{self._prefix}f{number}_c{self._raw.index(name)}"
@@ -227,27 +231,40 @@ class _JointTable:
 
     # --- Its columns ---
 
-    def _view(self, number: int, present: Sql) -> dict[str, Any]:
-        """What the template needs to show a row as one release does."""
+    def _keep(self, number: int) -> Relation:
+        """The classes of a release in a scratch table, numbered."""
         view = self.views[number]
-        kept = identifier(f"kept{number}")
-        return {
-            "alias": f"kept{number}",
-            "table": view.table,
-            "present": present,
-            "masked": view.masked,
-            "flag": self._flag(number),
-            "labels": [
+        target = self.workspace.table(f"kept{number}")
+        self.workspace.execute(
+            "ledger/kept",
+            target=target,
+            release=view.table,
+            masked=view.masked,
+            keys=self._codes[number],
+            labels=[
                 {
-                    "name": self._label(number, name),
-                    "made": Sql(f"{identifier(f'lookup{lookup.index}')}.{identifier(f'l{level}')}"),
-                    "cell": exact_text(Sql(f"CAST({identifier('released')}.{identifier(name)} AS VARCHAR)")),
                     "kept": f"l{position}",
-                    "of_kept": Sql(f"{kept}.{identifier(f'l{position}')}"),
+                    "cell": exact_text(Sql(f"CAST({identifier('released')}.{identifier(name)} AS VARCHAR)")),
+                    "alias": f"lookup{lookup.index}",
+                    "table": lookup.table,
+                    "label": f"l{level}",
+                    "numbers": _numbers(lookup, level),
                     "has_nulls": lookup.has_nulls and level < lookup.height,
                 }
                 for position, (name, (lookup, level)) in enumerate(view.labels.items())
             ],
+        )
+        return target
+
+    def _view(self, number: int, present: Sql) -> dict[str, Any]:
+        """What the template needs to show a row as one release does."""
+        return {
+            "alias": f"kept{number}",
+            "table": self._kept[number],
+            "codes": self._codes[number],
+            "present": present,
+            "masked": self.views[number].masked,
+            "class_number": self._class(number),
             "keys": [(self._key(number, name), render("release/column", name=name)) for name in self._clashes[number]],
         }
 
@@ -263,10 +280,24 @@ class _JointTable:
 
 def _present(view: View, number: int, columns: Mapping[str, Column]) -> Sql:
     """Whether a release shows a row with its labels: its class is there, and it was not suppressed for a NULL."""
-    conditions = [Sql(f"{identifier(f'kept{number}')}.{identifier('found')} IS NOT NULL")]
+    conditions = [Sql(f"{identifier(f'kept{number}')}.{identifier('class_number')} IS NOT NULL")]
     if view.drops_nulls:
         conditions += [Sql(f"{exact_value(columns[name], 'kanon_source')} IS NOT NULL") for name in view.labels]
     return sql_list(conditions, " AND ")
+
+
+def _class_code(view: View, widest: Mapping[int, Sequence[Widest]]) -> list[Sql]:
+    """The numbers that tell the classes of a release apart, over lookup tables named by their numbers."""
+    lookups = [lookup for lookup, _ in view.labels.values()]
+    node = tuple(level for _, level in view.labels.values())
+    codes = Codes([widest[lookup.index] for lookup in lookups])
+    return [Sql(key) for key in codes.from_lookups(node, PORTABLE, lambda place: f"lookup{lookups[place].index}")]
+
+
+def _numbers(lookup: Lookup, level: int) -> list[str]:
+    """The columns of a lookup table that a label's code is made of: labels that nest have one number each."""
+    levels = range(level, lookup.height)
+    return [*(f"c{above}" for above in levels), *(f"d{above}" for above in levels if above + 1 < lookup.height)]
 
 
 def _free_prefix(columns: Mapping[str, Column]) -> str:
