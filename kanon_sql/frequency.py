@@ -27,7 +27,7 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.dialects import PORTABLE
 from kanon_sql.sql.statement import source_relation
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, slot
+from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, slot
 from kanon_sql.workspace import Workspace
 
 __all__ = [
@@ -85,14 +85,14 @@ class FrequencySets:
 
 
 def exact_value(column: Column, table: str) -> Sql:
-    """A column as it is grouped and compared: text exactly, other types as they are.
+    """A column as it is grouped and compared: text exactly, floats as numbers, other types as they are.
 
     Always qualified with its table's alias: the user's names must not meet ours.
     """
     name = Sql(f"{identifier(table)}.{identifier(column.name)}")
     if column.kind in ("text", "other"):
         return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
-    return name
+    return exact_float(name) if column.kind == "float" else name
 
 
 def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:

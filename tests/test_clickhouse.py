@@ -230,6 +230,30 @@ def test_a_number_that_is_not_equal_to_itself_is_a_class(subject: ClickHouseSubj
     subject.drop("kinds_release")
 
 
+@pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
+def test_a_zero_with_a_sign_is_no_other_value(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
+    """Values are grouped by their bits there: 0 and -0 would be two different sensitive values, and two classes."""
+    subject.drop("kinds")
+    subject.execute(subject.create("kinds", f"q {type_name}, s {type_name}"))
+    subject.execute("INSERT INTO kinds VALUES (0.1, 0.0), (0.1, -0.0), (0.0, 1), (-0.0, 2)")
+    spec = one_column(
+        "q",
+        {"maximum_level": 0},
+        sensitive=["s"],
+        privacy=[{"k_anonymity": 2}, {"l_diversity": {"attribute": "s", "l": 2}}],
+    )
+    size, diversity = kanon_sql.check(engine, spec, "kinds").achieved.values()
+    assert (size["k"], diversity["l"]) == (2, 1)
+    assert kanon_sql.anonymize(engine, spec).passed
+    assert sorted(subject.rows("kinds_release")) == [("0", 1), ("0", 2)]
+    close = one_column(
+        "q", {"maximum_level": 0}, sensitive=["s"], privacy=[{"l_diversity": {"attribute": "s", "l": 1}}]
+    )
+    assert kanon_sql.anonymize(engine, close).passed
+    assert Counter(text for text, _ in subject.rows("kinds_release")) == {"0.1": 2, "0": 2}
+    subject.drop("kinds_release")
+
+
 # --- Publishing, time, errors ---
 
 

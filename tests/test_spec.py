@@ -686,6 +686,32 @@ def test_the_same_requirement_twice() -> None:
     )
 
 
+def test_all_quasi_identifiers_are_no_set_of_their_own() -> None:
+    [said] = refusals(privacy=[{"k_anonymity": 2}, {"k_anonymity": {"k": 3, "quasi_identifiers": ["age"]}}])
+    assert said == "privacy[1].k_anonymity: the same requirement as item 1; keep the stricter one"
+
+
+def test_requirements_of_one_attribute_list_the_same_values() -> None:
+    """What a value is, is looked up once: one requirement would be judged by the list of the other."""
+    disclosed = {"attribute": "dx", "l": 2, "kind": "npd_recursive", "c": 2, "allow_positive": ["flu", "cold"]}
+    listed = {**disclosed, "allow_positive": ["cold", "flu"], "others_as_quasi_identifiers": True}
+    tree = {"a": ["flu", "cold"], "b": ["hiv"]}
+    close = {"attribute": "dx", "t": 0.2, "distance": "hierarchical", "hierarchy": {"tree": tree}}
+    others = {**close, "others_as_quasi_identifiers": True}
+    both: dict[str, Any] = {"sensitive": ["dx", "dy"]}
+    make(
+        **both,
+        privacy=[{"l_diversity": disclosed}, {"l_diversity": listed}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+    )
+    make(**both, privacy=[{"t_closeness": close}, {"t_closeness": others}])
+    assert refusals(
+        **both, privacy=[{"l_diversity": disclosed}, {"l_diversity": {**listed, "allow_positive": ["flu"]}}]
+    ) == ["privacy[1].l_diversity.allow_positive: another requirement of 'dx' has another one; use one for both"]
+    assert refusals(
+        **both, privacy=[{"t_closeness": close}, {"t_closeness": {**others, "hierarchy": {"tree": {"a": ["flu"]}}}}]
+    ) == ["privacy[1].t_closeness.hierarchy: another requirement of 'dx' has another one; use one for both"]
+
+
 def test_requirement_values() -> None:
     spec = make(
         sensitive=["dx"],

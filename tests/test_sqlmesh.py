@@ -142,6 +142,21 @@ def test_every_requirement_that_one_query_can_check(database: Database, requirem
     assert any(found)
 
 
+def test_requirements_of_one_attribute_do_not_meet(database: Database) -> None:
+    """What one of them asks of the reference is no column of another one's query."""
+    clinic(database)
+    diverse = [
+        {"l_diversity": {"attribute": name, "l": 2, "kind": kind}} for name in "ns" for kind in ("distinct", "entropy")
+    ]
+    spec = kanon_sql.Spec.from_dict(
+        {**SPEC, "privacy": [*SPEC["privacy"], *diverse, *(OTHERS[place] for place in (0, 3))]}
+    )
+    checked = kanon_sql.check(database.engine, spec).to_dict()["achieved"]
+    found = violating(of_database(database), audits(database.engine, spec))
+    assert found == [item["violating_classes"] for item in checked.values()]
+    assert len(found) == 7
+
+
 # --- known answers and refusals -------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kanon_sql.classes import flagged_classes, judged_columns
 from kanon_sql.engines.base import Column, Deadline, Engine
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
-from kanon_sql.facts import Facts, facts_of
+from kanon_sql.facts import facts_of
 from kanon_sql.pipeline.search import source_of
 from kanon_sql.pipeline.tables import open_table, unknown_columns
 from kanon_sql.privacy import BayesOptimalModel, PopulationModel, PrivacyModel, models_of
@@ -72,7 +72,7 @@ def audits(
         needed = dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at, *([] if unit is None else [unit])])
         if problems := unknown_columns(opened.shown, opened.columns, needed, "which the audits need"):
             raise SpecError(problems)
-        facts, references = _facts(workspace, spec, models, opened.columns, unit)
+        references = _references(workspace, spec, models, opened.columns, unit)
         found: dict[str, str] = {}
         for model in models:
             subject = Subject(
@@ -80,7 +80,8 @@ def audits(
                 columns=opened.columns,
                 quasi_identifiers=list(model.quasi_identifiers or spec.quasi_identifiers),
                 references=references if model.needs_reference else {},
-                facts=facts,
+                # Of this requirement alone: what another one asks of the reference, this audit does not join.
+                facts={model.attribute: facts_of([model], opened.columns[model.attribute])} if model.attribute else {},
                 unit=unit,
             )
             found[_name(parts[-1], model, found)] = f"-- {model.label}\n{_query(workspace, subject, model)}"
@@ -98,14 +99,12 @@ def _unfit(model: PrivacyModel) -> Problem | None:
     return None
 
 
-def _facts(
+def _references(
     workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], columns: Mapping[str, Column], unit: str | None
-) -> tuple[dict[str, Facts], dict[str, Sql]]:
-    """What the models ask of the attributes' values, and the reference distributions, read anew by every audit."""
-    facts: dict[str, Facts] = {}
+) -> dict[str, Sql]:
+    """The reference distributions that the models compare with, read anew by every audit."""
     references: dict[str, Sql] = {}
     for index, name in enumerate(dict.fromkeys(model.attribute for model in models if model.attribute is not None)):
-        facts[name] = facts_of(models, columns[name])
         compared = [model for model in models if model.attribute == name and model.needs_reference]
         if not compared:
             continue
@@ -117,9 +116,9 @@ def _facts(
             raise SpecError(problems)
         refuse_other_kind(workspace, columns[name], held[name])
         counted = None if unit is None else held[unit]
-        known = replace(facts[name], column=held[name])
+        known = replace(facts_of(compared, columns[name]), column=held[name])
         references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
-    return facts, references
+    return references
 
 
 def _of_source(workspace: Workspace, spec: Spec) -> dict[str, Column]:

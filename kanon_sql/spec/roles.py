@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kanon_sql.spec.checks import Fault, Loc, did_you_mean, quote
-from kanon_sql.spec.disclosure import misfits, parse_requirement
+from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
 
 __all__ = ["requirement_faults", "role_faults"]
 
@@ -58,6 +58,7 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
     sensitive = [name for name, _ in _listed(given, "sensitive")]
     quasi_identifiers = [name for name, _ in _listed(given, "quasi_identifiers")]
     references: dict[object, str] = {}
+    facts: dict[tuple[object, ...], object] = {}
     seen: dict[tuple[object, ...], int] = {}
     for position, item in enumerate(written):
         try:
@@ -75,7 +76,13 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
         if reference is not None and references.setdefault(attribute, reference) != reference:
             why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
             yield Fault((*loc, "reference"), why)
+        for parameter, fact in _facts(requirement):
+            if facts.setdefault((requirement.name, attribute, parameter), fact) != fact:
+                why = f"another requirement of {quote(attribute or '')} has another one; use one for both"
+                yield Fault((*loc, parameter), why, True)
         grouped = getattr(requirement, "quasi_identifiers", None)
+        if grouped is not None and set(grouped) == set(quasi_identifiers):
+            grouped = None  # the classes of all, as if it were not there
         key = (
             requirement.name,
             attribute,
@@ -89,3 +96,13 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
         if key in seen:
             yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
         seen.setdefault(key, position)
+
+
+def _facts(requirement: Requirement) -> Iterator[tuple[str, object]]:
+    """What a requirement says of an attribute's values, which is looked up once for all requirements of its name."""
+    kind = getattr(requirement, "kind", None)
+    for key in LISTED if kind in (None, "npd_recursive") else ():
+        yield key, frozenset(getattr(requirement, key, None) or ())
+    hierarchy = getattr(requirement, "hierarchy", None)
+    if hierarchy is not None:
+        yield "hierarchy", hierarchy

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kanon_sql.errors import TemplateError
 
-__all__ = ["Relation", "Sql", "exact_text", "identifier", "literal", "relation", "slot", "sql_list"]
+__all__ = ["Relation", "Sql", "exact_float", "exact_text", "identifier", "literal", "relation", "slot", "sql_list"]
 
 
 class Sql(str):
@@ -95,3 +95,11 @@ def exact_text(expression: Sql) -> Sql:
     DuckDB's form; the compiler turns it into each engine's own.
     """
     return Sql(f'{expression} COLLATE "binary"')
+
+
+def exact_float(expression: Sql) -> Sql:
+    """A binary fraction compared as a number: 0 and -0 are one, also where values are grouped by their bits.
+
+    Two of them in a class would look like two different sensitive values. A mark like that of :func:`exact_text`.
+    """
+    return Sql(f'{expression} COLLATE "number"')

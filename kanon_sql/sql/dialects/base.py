@@ -51,13 +51,22 @@ class Dialect(ABC):
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Text that is compared character by character, whatever its column's collation is."""
 
+    def exact_float(self, number: exp.Expr) -> exp.Expr:
+        """A binary fraction that is compared as a number, so that 0 and -0 are one."""
+        return number
+
+    def _unmarked(self, collate: exp.Expr) -> exp.Expr:
+        """What is marked as compared exactly, in this dialect."""
+        marked = collate.this.copy()
+        return self.exact_float(marked) if collate.expression.name == "number" else self.exact(marked)
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Replace what sqlglot would pass through or change without a warning."""
         return tree
 
     def sql(self, tree: exp.Expr) -> str:
         """A checked tree as text. The tree is used up."""
-        tree = replaced(tree, exp.Collate, lambda collate: self.exact(collate.this.copy()))
+        tree = replaced(tree, exp.Collate, self._unmarked)
         return self.rewrite(tree).sql(self.sqlglot)
 
     def quote(self, name: str) -> str:

@@ -49,6 +49,12 @@ class ClickHouse(Dialect):
         """The text itself: there are no collations, and text is compared byte by byte."""
         return text
 
+    def exact_float(self, number: exp.Expr) -> exp.Expr:
+        """Numbers are grouped and joined by their bits, in which 0 and -0 differ; they are equal, though."""
+        zero = exp.Literal.number(0)
+        whens = [exp.If(this=exp.EQ(this=number.copy(), expression=zero.copy()), true=zero)]
+        return exp.Case(ifs=whens, default=number)
+
     def masked(self, number: str, mask: str) -> str:
         """There is no operator for it."""
         return f"bitAnd({number}, {mask})"
