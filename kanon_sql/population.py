@@ -20,10 +20,14 @@ from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text
+from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, literal, sql_list
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Matched", "classes_of", "match_populations", "population_notes", "populations_of"]
+
+
+_MASK = "*"
+"""The cells of a masked row."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +171,8 @@ def match_populations(
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
     models: Sequence[PopulationModel],
+    *,
+    raw: bool,
 ) -> dict[str, Matched]:
     """Whom of the populations that models compare with each class of a table stands for.
 
@@ -177,15 +183,18 @@ def match_populations(
         columns: its columns by name.
         originals: the source's columns by name.
         models: at least one.
+        raw: the table is the source, which holds values and no masked rows.
 
     Returns:
         By the models' frame.
 
     Raises:
         SpecError, HierarchyError: a population does not fit the spec.
-        UnsupportedError: a label means different values at different levels, or a model needs each person in one class
-            and several stand for one.
+        UnsupportedError: a label means different values at different levels, a raw value looks like a mask, or a model
+            needs each person in one class and several stand for one.
     """
+    if raw:
+        _refuse_asterisks(workspace, spec, table, columns)
     names = {model.frame: model.population for model in models}
     keys = [f"q{index}" for index, _ in enumerate(spec.quasi_identifiers)]
     raws, vectors, people = {}, {}, {}
@@ -258,6 +267,22 @@ def _missed(
     return 0 if tops else everybody - hit
 
 
+def _refuse_asterisks(workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]) -> None:
+    """Refuse a source in which a value looks like the label that stands for everybody.
+
+    Raises:
+        UnsupportedError: it would be counted as protected by all of the population.
+    """
+    cells = [(columns[name], Sql(f"written.{identifier(name)}")) for name in spec.quasi_identifiers]
+    (rows,) = workspace.row("population/asterisks", table=table, labels=[_label(*cell) for cell in cells])
+    if rows:
+        raise UnsupportedError(
+            f"the source: {int(rows):,} rows have {_MASK!r} in a quasi-identifier, which would be taken for everybody, "
+            "and in a source it is a value; replace it in a source query, or name as the source what this table was "
+            "made from"
+        )
+
+
 def classes_of(
     workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column], lookups: Sequence[Lookup]
 ) -> tuple[Relation, list[Meaning]]:
@@ -273,23 +298,22 @@ def classes_of(
     Raises:
         UnsupportedError: a label means different values at different levels.
     """
+    labels = [_labels(workspace, lookup) for lookup in lookups]
     classes = workspace.table("classes")
     workspace.execute(
         "population/classes",
         target=classes,
         table=table,
         values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
-        labels=[_label(columns[column], index) for index, column in enumerate(spec.quasi_identifiers)],
-        tops=[lookup.top for lookup in lookups],
+        labels=[_label(columns[column], Sql(f"written.q{i}")) for i, column in enumerate(spec.quasi_identifiers)],
+        everybody=_everybody(workspace, lookups, labels),
     )
-    labels = [_labels(workspace, lookup) for lookup in lookups]
-    _refuse_ambiguous(workspace, lookups, labels)
     return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
 
 
-def _label(column: Column, index: int) -> Sql:
+def _label(column: Column, cell: Sql) -> Sql:
     """A cell as the label that it is; a raw value is its own label at level 0."""
-    return exact_text(Sql(f"CAST({value_text(column, Sql(f'written.q{index}'))} AS VARCHAR)"))
+    return exact_text(Sql(f"CAST({value_text(column, cell)} AS VARCHAR)"))
 
 
 def _labels(workspace: Workspace, lookup: Lookup) -> Relation:
@@ -300,22 +324,31 @@ def _labels(workspace: Workspace, lookup: Lookup) -> Relation:
     return target
 
 
-def _refuse_ambiguous(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> None:
-    """Refuse labels that mean different values at different levels: one statement for all hierarchies."""
+def _everybody(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> list[Sql]:
+    """Per quasi-identifier the labels that stand for everybody, as a list in SQL: its top, and the mask of a row.
+
+    An asterisk below the top is a value or a group, and a mask could not be told from it. One statement for all
+    hierarchies.
+
+    Raises:
+        UnsupportedError: a label means different values at different levels.
+    """
     compiler = workspace.compiler
     statements = [
         compiler.statement("population/ambiguous", index=position, labels=table)
         for position, table in enumerate(labels)
     ]
-    counts = {
-        int(position): int(count) for position, count in workspace.query(compiler.union(statements), len(lookups))
-    }
-    for position, lookup in enumerate(lookups):
-        if counts[position]:
+    found: list[Sql] = []
+    for position, ambiguous, asterisks in sorted(workspace.query(compiler.union(statements), len(lookups))):
+        lookup = lookups[int(position)]
+        if ambiguous:
             raise UnsupportedError(
-                f"quasi_identifiers.{lookup.name}: {counts[position]} labels of its hierarchy mean other values at one "
+                f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy mean other values at one "
                 "level than at another, so whom a cell stands for is not known; give each group a label of its own"
             )
+        own = [lookup.top, *([] if asterisks else [_MASK])]
+        found.append(sql_list([literal(label) for label in dict.fromkeys(own)]))
+    return found
 
 
 def _meaning(workspace: Workspace, lookup: Lookup, labels: Relation, classes: Relation) -> Meaning:

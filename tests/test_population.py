@@ -219,27 +219,46 @@ def test_a_label_that_goes_up_through_levels_with_its_values_means_one_thing(dat
 def test_a_masked_row_beside_another_class_is_no_single_ratio(database: Database, released: list[tuple[str]]) -> None:
     """Both classes stand for a, also where both of them stand for everybody."""
     database.table("h", ["l0", "l1"], [("a", "any"), ("b", "any")])
-    database.table("people", ["q"], released)
+    database.table("released", ["q"], released)
+    database.table("people", ["q"], [])
     database.table("census", ["q"], [("a",), ("b",)])
     spec = {
         "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
         "privacy": [{"delta_presence": {"population": "census", "delta_max": 1}}],
     }  # fmt: skip
     with pytest.raises(UnsupportedError, match="several classes stand for one person"):
-        kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
+        kanon_sql.check(database.engine, Spec.from_dict(spec), "released")
 
 
 def test_a_masked_row_beside_classes_that_nobody_is_in_is_the_ratio_of_its_own(database: Database) -> None:
     """One class stands for everybody, another for b, who is not in the population."""
     database.table("h", ["l0", "l1"], [("a", "*"), ("b", "*")])
-    database.table("people", ["q"], [("*",), ("b",)])
+    database.table("released", ["q"], [("*",), ("b",)])
+    database.table("people", ["q"], [])
     database.table("census", ["q"], [("a",), ("a",)])
     spec = {
         "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
         "privacy": [{"delta_presence": {"population": "census", "delta_max": 0.5}}],
     }  # fmt: skip
-    found = kanon_sql.check(database.engine, Spec.from_dict(spec), "people").achieved['delta_presence("census")']
+    found = kanon_sql.check(database.engine, Spec.from_dict(spec), "released").achieved['delta_presence("census")']
     assert found["violating_classes"] == 1, "b is in the table and not in the population; * is one of two"
+
+
+@pytest.mark.parametrize("model", [{"k_map": {"k": 2}}, {"delta_presence": {"delta_max": 0.5}}])
+def test_an_asterisk_that_is_a_value_stands_for_nobody_else(database: Database, model: dict[str, Any]) -> None:
+    """One of the population has it, as one of the table; a masked row looks the same, and stands for no more then."""
+    database.table("h", ["l0", "l1"], [("*", "any"), ("b", "any")])
+    database.table("people", ["q"], [("*",)])
+    database.table("census", ["q"], [("*",), *[("b",)] * 100])
+    database.table("released", ["q"], [("*",)])
+    ((name, parameters),) = model.items()
+    spec = {
+        "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
+        "privacy": [{name: {"population": "census", **parameters}}],
+    }  # fmt: skip
+    assert not kanon_sql.check(database.engine, Spec.from_dict(spec), "released").passed
+    with pytest.raises(UnsupportedError, match="1 rows have '\\*' in a quasi-identifier"):
+        kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
 
 
 def test_two_values_with_one_text_are_two_classes_of_each_person(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def check(
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
             facts, references = _facts(workspace, spec, models, target, columns, unit)
             models = measured_models(models, facts)
-            matched = _matched(workspace, spec, models, target, columns)
+            matched = _matched(workspace, spec, models, opened)
             beliefs = _beliefs(workspace, spec, models, target, columns)
             frames = {name: item.frame for name, item in (matched | beliefs).items()}
             subject = Subject(
@@ -229,9 +229,7 @@ def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str,
     return found
 
 
-def _matched(
-    workspace: Workspace, spec: Spec, models: list[PrivacyModel], target: Relation, columns: Mapping[str, Column]
-) -> dict[str, Matched]:
+def _matched(workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable) -> dict[str, Matched]:
     """Per population that a model compares with: whom of it the table's classes stand for."""
     compared = [model for model in models if isinstance(model, PopulationModel)]
     if not compared:
@@ -239,7 +237,9 @@ def _matched(
     source = workspace.engine.columns(source_of(workspace.engine, spec))
     originals = {column.name: column for column in source}
     workspace.report("matching the population", None)
-    return match_populations(workspace, spec, target, columns, originals, compared)
+    return match_populations(
+        workspace, spec, opened.relation, opened.columns, originals, compared, raw=opened.is_source
+    )
 
 
 def _beliefs(

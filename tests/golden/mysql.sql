@@ -1723,9 +1723,9 @@ UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
 -- population/ambiguous
-SELECT 0 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_labels0` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_labels0` GROUP BY label) AS meant
 UNION ALL
-SELECT 1 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_labels1` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear;
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_labels1` GROUP BY label) AS meant;
 
 -- population/overlap
 SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_classes` WHERE is_top = 1) AS tops, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_classes` WHERE is_top = 0) AS others, (SELECT COUNT(*) FROM (SELECT DISTINCT `l0`, `l1` FROM `kanon_scratch`.`kanon_run_classes` WHERE is_top = 0) AS vectors) AS looks, (SELECT COUNT(*) FROM (SELECT value FROM `kanon_scratch`.`kanon_run_meaning0` GROUP BY value HAVING COUNT(*) > 1) AS `several0`) + (SELECT COUNT(*) FROM (SELECT value FROM `kanon_scratch`.`kanon_run_meaning1` GROUP BY value HAVING COUNT(*) > 1) AS `several1`) AS several;
@@ -1750,9 +1750,9 @@ UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
 -- population/ambiguous
-SELECT 0 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_beliefs0_labels0` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_beliefs0_labels0` GROUP BY label) AS meant
 UNION ALL
-SELECT 1 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_beliefs0_labels1` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear;
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_beliefs0_labels1` GROUP BY label) AS meant;
 
 -- beliefs/shared
 SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_scratch`.`kanon_run_beliefs0_behind` GROUP BY `v0`, `v1` HAVING COUNT(*) > 1) AS several;
@@ -1774,9 +1774,9 @@ UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_scratch`.`kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_scratch`.`kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
 -- population/ambiguous
-SELECT 0 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_beliefs1_labels0` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_beliefs1_labels0` GROUP BY label) AS meant
 UNION ALL
-SELECT 1 AS attribute, COUNT(*) AS ambiguous FROM (SELECT label FROM `kanon_scratch`.`kanon_run_beliefs1_labels1` GROUP BY label HAVING MIN(lowest) <> MAX(lowest)) AS unclear;
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM `kanon_scratch`.`kanon_run_beliefs1_labels1` GROUP BY label) AS meant;
 
 -- beliefs/shared
 SELECT COUNT(*) AS shared FROM (SELECT COUNT(*) AS class_count FROM `kanon_scratch`.`kanon_run_beliefs1_behind` GROUP BY `v0`, `v1` HAVING COUNT(*) > 1) AS several;

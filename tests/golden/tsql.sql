@@ -2140,9 +2140,9 @@ UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- population/ambiguous
-SELECT 0 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_labels0] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear]
+SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
-SELECT 1 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_labels1] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear];
+SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_labels1] GROUP BY [label]) AS [meant];
 
 -- population/overlap
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_classes] WHERE [is_top] = 1) AS [tops], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_classes] WHERE [is_top] = 0) AS [others], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [l0] AS [l0], [l1] AS [l1] FROM [kanon_scratch].[kanon_run_classes] WHERE [is_top] = 0) AS [vectors]) AS [looks], (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_scratch].[kanon_run_meaning0] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several0]) + (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_scratch].[kanon_run_meaning1] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several1]) AS [several];
@@ -2176,9 +2176,9 @@ UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_beliefs0_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- population/ambiguous
-SELECT 0 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_beliefs0_labels0] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear]
+SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_beliefs0_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
-SELECT 1 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_beliefs0_labels1] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear];
+SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_beliefs0_labels1] GROUP BY [label]) AS [meant];
 
 -- beliefs/shared
 SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_scratch].[kanon_run_beliefs0_behind] GROUP BY [v0], [v1] HAVING COUNT_BIG(*) > 1) AS [several];
@@ -2206,9 +2206,9 @@ UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_scratch].[kanon_run_beliefs1_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
 -- population/ambiguous
-SELECT 0 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_beliefs1_labels0] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear]
+SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_beliefs1_labels0] GROUP BY [label]) AS [meant]
 UNION ALL
-SELECT 1 AS [attribute], COUNT_BIG(*) AS [ambiguous] FROM (SELECT [label] AS [label] FROM [kanon_scratch].[kanon_run_beliefs1_labels1] GROUP BY [label] HAVING MIN([lowest]) <> MAX([lowest])) AS [unclear];
+SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_scratch].[kanon_run_beliefs1_labels1] GROUP BY [label]) AS [meant];
 
 -- beliefs/shared
 SELECT COUNT_BIG(*) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_scratch].[kanon_run_beliefs1_behind] GROUP BY [v0], [v1] HAVING COUNT_BIG(*) > 1) AS [several];
