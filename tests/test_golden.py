@@ -182,6 +182,8 @@ class Published(DryEngine):
             return [(0, 0, 2, 0)]  # two classes stand for one record
         if statement.name in ("audit/cells", "beliefs/weights"):
             return [(0, 1)]
+        if statement.name == "population/overlap":
+            return [(0, 2, 1, 1)]  # two classes may stand for one person
         return rows
 
 
@@ -278,6 +280,7 @@ def statements(dialect: str) -> list[Statement]:
         {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
+    kanon_sql.check(engine, spec_of(source="clinic.other", privacy=of_population[:1]), "clinic.other")
     of_beliefs = [
         {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},

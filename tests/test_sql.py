@@ -300,6 +300,8 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         spec = kanon_sql.Spec.from_dict({**by_age, "privacy": _models(tree)})
         assert kanon_sql.anonymize(engine, spec).passed
         kanon_sql.check(engine, spec, "t", reveal=1)
+        at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
+        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [at_least]}), "t")
         connection.execute("CREATE TABLE a_view AS SELECT n, s FROM r")
         others: dict[str, Any] = {"earlier": ["r"], "other_views": ["a_view"]}
         kanon_sql.audit(engine, spec, external="census", hierarchies={"s": tree}, reveal=1, **others)
