@@ -2,7 +2,8 @@
 
 A cell of a generalized table stands for all values that the hierarchy has below it, at whatever level it is. So a
 class stands for the persons of the population each of whose values is below the class's. Nothing is asked about
-how the table was made: the hierarchies are applied to the population, and labels are compared.
+how the table was made: the hierarchies are applied to the population, and labels are compared. Only the source is known
+to hold values: there a cell stands for itself alone.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.privacy import DeltaPresenceModel, PopulationModel, PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation, Sql, exact_text, identifier, literal, sql_list
+from kanon_sql.sql.text import Relation, Sql, exact_text, literal, sql_list
 from kanon_sql.workspace import Workspace
 
 __all__ = ["Matched", "classes_of", "match_populations", "population_notes", "populations_of"]
@@ -183,18 +184,16 @@ def match_populations(
         columns: its columns by name.
         originals: the source's columns by name.
         models: at least one.
-        raw: the table is the source, which holds values and no masked rows.
+        raw: the table is the source; see :func:`classes_of`.
 
     Returns:
         By the models' frame.
 
     Raises:
         SpecError, HierarchyError: a population does not fit the spec.
-        UnsupportedError: a label means different values at different levels, a raw value looks like a mask, or a model
-            needs each person in one class and several stand for one.
+        UnsupportedError: a label means different values at different levels, or a model needs each person in one class
+            and several stand for one.
     """
-    if raw:
-        _refuse_asterisks(workspace, spec, table, columns)
     names = {model.frame: model.population for model in models}
     keys = [f"q{index}" for index, _ in enumerate(spec.quasi_identifiers)]
     raws, vectors, people = {}, {}, {}
@@ -210,7 +209,7 @@ def match_populations(
         known = united(workspace, "known", known, others, keys, of_source=True)
     own = workspace.columns(Relation(next(iter(names.values()))))
     lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
-    classes, meanings = classes_of(workspace, spec, table, columns, lookups)
+    classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
     found = {}
     for index, frame in enumerate(names):
         matched = workspace.table(f"matched{index}")
@@ -267,24 +266,14 @@ def _missed(
     return 0 if tops else everybody - hit
 
 
-def _refuse_asterisks(workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column]) -> None:
-    """Refuse a source in which a value looks like the label that stands for everybody.
-
-    Raises:
-        UnsupportedError: it would be counted as protected by all of the population.
-    """
-    cells = [(columns[name], Sql(f"written.{identifier(name)}")) for name in spec.quasi_identifiers]
-    (rows,) = workspace.row("population/asterisks", table=table, labels=[_label(*cell) for cell in cells])
-    if rows:
-        raise UnsupportedError(
-            f"the source: {int(rows):,} rows have {_MASK!r} in a quasi-identifier, which would be taken for everybody, "
-            "and in a source it is a value; replace it in a source query, or name as the source what this table was "
-            "made from"
-        )
-
-
 def classes_of(
-    workspace: Workspace, spec: Spec, table: Relation, columns: Mapping[str, Column], lookups: Sequence[Lookup]
+    workspace: Workspace,
+    spec: Spec,
+    table: Relation,
+    columns: Mapping[str, Column],
+    lookups: Sequence[Lookup],
+    *,
+    raw: bool = False,
 ) -> tuple[Relation, list[Meaning]]:
     """A table's classes by their labels, and per quasi-identifier the values that each label stands for.
 
@@ -294,32 +283,34 @@ def classes_of(
         table: the table, raw or generalized.
         columns: its columns by name.
         lookups: of everybody whom classes may stand for.
+        raw: the table holds values, and a cell stands for the value that it is, also where it looks like a label of
+            others or like a mask.
 
     Raises:
         UnsupportedError: a label means different values at different levels.
     """
-    labels = [_labels(workspace, lookup) for lookup in lookups]
+    labels = [_labels(workspace, lookup, 0 if raw else lookup.height) for lookup in lookups]
     classes = workspace.table("classes")
     workspace.execute(
         "population/classes",
         target=classes,
         table=table,
         values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
-        labels=[_label(columns[column], Sql(f"written.q{i}")) for i, column in enumerate(spec.quasi_identifiers)],
-        everybody=_everybody(workspace, lookups, labels),
+        labels=[_label(columns[column], index) for index, column in enumerate(spec.quasi_identifiers)],
+        everybody=[] if raw else _everybody(workspace, lookups, labels),
     )
     return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
 
 
-def _label(column: Column, cell: Sql) -> Sql:
+def _label(column: Column, index: int) -> Sql:
     """A cell as the label that it is; a raw value is its own label at level 0."""
-    return exact_text(Sql(f"CAST({value_text(column, cell)} AS VARCHAR)"))
+    return exact_text(Sql(f"CAST({value_text(column, Sql(f'written.q{index}'))} AS VARCHAR)"))
 
 
-def _labels(workspace: Workspace, lookup: Lookup) -> Relation:
-    """The labels of every value at all levels, the top too."""
+def _labels(workspace: Workspace, lookup: Lookup, highest: int) -> Relation:
+    """The labels of every value at level 0 and above, up to the highest that counts."""
     target = workspace.table(f"labels{lookup.index}")
-    labels = [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(lookup.height + 1)]
+    labels = [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(highest + 1)]
     workspace.execute("population/labels", target=target, lookup=lookup.table, labels=labels)
     return target
 
