@@ -78,8 +78,8 @@ class Frames:
         return [f"w{index}" for index in range(len(self.summed))]
 
 
-_DECADES = 13
-"""Ranges of class sizes have an end below 10 to this power."""
+_STEPS = frozenset(step * 10**decade for decade in range(19) for step in (1, 2, 5))
+"""Where ranges of class sizes begin, as far as 64 bits count."""
 
 
 def is_alone(models: Sequence[PrivacyModel]) -> bool:
@@ -222,13 +222,12 @@ def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
 
     A range ends before the next one begins, so none holds both verdicts; the last one has no end.
     """
-    steps = {step * 10**decade for decade in range(_DECADES) for step in (1, 2, 5)}
-    return sorted({0, *steps, *(model.least_size for model in models if model.least_size is not None)})
+    return sorted({0, *_STEPS, *(model.least_size for model in models if model.least_size is not None)})
 
 
 def size_number(edges: Sequence[int]) -> Sql:
-    """The number of the range that a class's size is in; ``edges`` is where ranges begin."""
-    return render("evaluate/size_number", ends=list(edges[1:]))
+    """The number of the range that a class's size is in; ``edges`` is where they begin, all of :func:`size_edges`."""
+    return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
 
 
 def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:

@@ -36,7 +36,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         exp.AtTimeZone,
         exp.BitwiseAnd,  # of whole numbers that are not negative
         # aggregates and windows
-        exp.Count, exp.Sum, exp.Min, exp.Max, exp.RowNumber, exp.DenseRank,
+        exp.Count, exp.Sum, exp.Min, exp.Max, exp.RowNumber, exp.DenseRank, exp.Lead,
     }
 )  # fmt: skip
 
