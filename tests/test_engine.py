@@ -114,6 +114,19 @@ def test_only_what_the_engine_opened_is_closed(tmp_path: Path) -> None:
         owned.fetch(statement("SELECT 1"), 1)
 
 
+@pytest.mark.parametrize(("zone", "replacements"), [("UTC", True), ("Asia/Tokyo", True), ("Asia/Tokyo", False)])
+def test_a_run_has_settings_of_its_own(zone: str, replacements: bool) -> None:
+    settings = "SELECT current_setting('TimeZone'), current_setting('python_enable_replacements')"
+    with duckdb.connect() as connection:
+        connection.execute(f"SET TimeZone = '{zone}'; SET python_enable_replacements = {replacements}")
+        engine = kanon_sql.connect(connection)
+        for _ in range(2):  # the first run lists all settings, later ones do not
+            with pytest.raises(RuntimeError, match="of the run"), engine.run(Deadline(None)):
+                assert connection.execute(settings).fetchone() == ("UTC", False)
+                raise RuntimeError("of the run")
+            assert connection.execute(settings).fetchone() == (zone, replacements)
+
+
 def test_labels_and_kinds(tmp_path: Path, engine: DuckDBEngine) -> None:
     memory, file = connect_duckdb(), connect_duckdb(str(tmp_path / "clinic.duckdb"))
     try:

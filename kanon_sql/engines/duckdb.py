@@ -221,7 +221,7 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
-            before = self._settings()
+            before = {name: value for name, value in self._settings().items() if value != _SETTINGS[name]}
             try:
                 self._set({name: _SETTINGS[name] for name in before})
                 yield meter
@@ -246,7 +246,8 @@ class DuckDBEngine(SessionEngine):
         return found
 
     def _set(self, settings: Mapping[str, str]) -> None:
-        self._connection.execute("; ".join(f"SET {name} = {literal(value)}" for name, value in settings.items()))
+        if settings:
+            self._connection.execute("; ".join(f"SET {name} = {literal(value)}" for name, value in settings.items()))
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb
