@@ -254,6 +254,22 @@ def test_a_zero_with_a_sign_is_no_other_value(subject: ClickHouseSubject, engine
     subject.drop("kinds_release")
 
 
+@pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
+def test_no_number_is_one_value_whatever_made_it(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
+    """The bits of NaN differ: two of them would be two different sensitive values, and two classes."""
+    subject.drop("kinds")
+    subject.execute(subject.create("kinds", f"q {type_name}, s {type_name}"))
+    subject.execute("INSERT INTO kinds SELECT 0.1, if(number = 0, nan, number / 0 * 0) FROM numbers(2)")
+    subject.execute("INSERT INTO kinds SELECT if(number = 0, nan, number / 0 * 0), number FROM numbers(2)")
+    privacy = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "s", "l": 1}}]
+    spec = one_column("q", {"maximum_level": 0}, sensitive=["s"], privacy=privacy)
+    size, diversity = kanon_sql.check(engine, spec, "kinds").achieved.values()
+    assert (size["k"], diversity["l"]) == (2, 1)
+    assert kanon_sql.anonymize(engine, spec).passed
+    assert Counter(text for text, _ in subject.rows("kinds_release")) == {"0.1": 2, "nan": 2}
+    subject.drop("kinds_release")
+
+
 # --- Publishing, time, errors ---
 
 

@@ -50,9 +50,12 @@ class ClickHouse(Dialect):
         return text
 
     def exact_float(self, number: exp.Expr) -> exp.Expr:
-        """Numbers are grouped and joined by their bits, in which 0 and -0 differ; they are equal, though."""
-        zero = exp.Literal.number(0)
-        whens = [exp.If(this=exp.EQ(this=number.copy(), expression=zero.copy()), true=zero)]
+        """Numbers are grouped and joined by their bits, in which 0 and -0 differ, and 0/0 from an imported NaN."""
+        zero, no_number = exp.Literal.number(0), exp.func("toFloat32", exp.Literal.string("nan"))  # of either width
+        whens = [
+            exp.If(this=exp.EQ(this=number.copy(), expression=zero.copy()), true=zero),
+            exp.If(this=exp.NEQ(this=number.copy(), expression=number.copy()), true=no_number),
+        ]
         return exp.Case(ifs=whens, default=number)
 
     def masked(self, number: str, mask: str) -> str:
