@@ -217,6 +217,40 @@ def test_an_attached_database(database: Database, tmp_path: Path) -> None:
     assert kanon_sql.check(database.engine, question).passed
 
 
+def test_the_first_of_two_parts_may_be_a_database(database: Database) -> None:
+    """Where DuckDB finds a table by a name, so do we: else somebody's table would be replaced."""
+    database.table("visits", ["q"], [("a",), ("a",)])
+    database.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.mine AS SELECT 'kept' AS x")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release="other.mine"))
+    assert database.connection.execute("FROM other.mine").fetchall() == [("kept",)]
+    for _ in range(2):
+        assert kanon_sql.anonymize(database.engine, spec(release="other.r")).passed, "and replaces its own"
+    with pytest.raises(SpecError, match="the source itself"):
+        kanon_sql.anonymize(database.engine, spec(source="other.r", release="other.main.r"))
+
+
+def test_a_schema_of_the_search_path_may_hold_the_table(database: Database) -> None:
+    database.table("visits", ["q"], [("a",), ("a",)])
+    database.connection.execute("CREATE SCHEMA a; CREATE SCHEMA b; CREATE TABLE b.mine AS SELECT 'kept' AS x")
+    database.connection.execute("SET search_path = 'a,b'")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release="mine"))
+    assert database.connection.execute("FROM mine").fetchall() == [("kept",)]
+
+
+def test_only_the_letters_a_to_z_are_folded(database: Database) -> None:
+    """To DuckDB R and r are one name, and É and é are two."""
+    database.table("visits", ["q"], [("a",), ("a",)])
+    for release in ("é", "R"):
+        assert kanon_sql.anonymize(database.engine, spec(release=[release])).passed
+    database.table("É", ["x"], [("kept",)])
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release=["É"]))
+    assert (database.rows("É"), database.rows("é")) == ([("kept",)], [("a",), ("a",)])
+    assert kanon_sql.anonymize(database.engine, spec(release=["r"])).passed, "it replaces its own"
+
+
 def test_a_table_with_the_sources_name_in_another_schema_is_not_the_source(database: Database) -> None:
     """The source may hold identifiers when it is checked; nothing else may, whatever it is called."""
     database.table("visits", ["q", "ssn"], [("a", "1"), ("a", "2")])
