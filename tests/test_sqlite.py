@@ -265,7 +265,7 @@ def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, re
         distances = {item["t"] for item in checked.achieved.values() if "t" in item}
         assert distances == {0.125}
     run(file, "UPDATE released SET s = '2001-1-1' WHERE t = 9")
-    with pytest.raises(UnsupportedError, match="the column is DATE, and its values are .*text that is no date"):
+    with pytest.raises(UnsupportedError, match=r"the column is DATE, and its values are .*text that is no date"):
         kanon_sql.check(engine, asked)
     engine.close()
 
@@ -342,7 +342,7 @@ def test_the_functions_that_a_library_without_mathematics_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1.0e+20;high\n1.5;low\n")]
+    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1e+20;high\n1.5;low\n")]
 )
 def test_fractions_that_are_missing_or_large_have_labels(file: Path, values: list[str], rows: str) -> None:
     """The toolkit that opens the connection brings a ``floor`` of its own, which takes neither."""

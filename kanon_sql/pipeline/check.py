@@ -178,9 +178,9 @@ def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, tabl
 
 
 def _columns(workspace: Workspace, spec: Spec, models: list[PrivacyModel], table: OpenTable) -> Mapping[str, Column]:
-    """The table's columns, those whose values have to have an order as the source declares them where nobody else does.
+    """The table's columns; where values have to have an order and nothing declares one, as the source does.
 
-    SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is looked at like any other's.
+    SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is then looked at.
     """
     spanned = [model.attribute for model in models if model.spans and model.attribute is not None]
     undeclared = [name for name in dict.fromkeys(spanned) if table.columns[name].kind == "other"]
