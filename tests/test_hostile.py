@@ -13,7 +13,7 @@ import pytest
 from conftest import Database
 
 import kanon_sql
-from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError
+from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Result
 
 NAMES = [
@@ -358,6 +358,23 @@ def test_values_of_every_type(database: Database, kind: str, rows: Sequence[Any]
     released = database.connection.execute("SELECT q, COUNT(*) FROM visits_release GROUP BY q").fetchall()
     assert [count for _, count in released] == [2] * len(rows)
     assert kanon_sql.check(database.engine, spec()).passed
+
+
+@pytest.mark.parametrize("kind", ["UNION(n INTEGER, t VARCHAR)", "VARIANT", "VARIANT[]", "STRUCT(a UNION(b INTEGER))"])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "unit"])
+def test_a_type_whose_values_share_texts_is_refused(database: Database, kind: str, role: str) -> None:
+    """The number 1 and the text 1: as text they would be one value, and their class larger than it is."""
+    database.table("visits", {"q": "VARCHAR", "v": kind}, [])
+    roles = {
+        "quasi_identifiers": {"quasi_identifiers": {"v": None}},
+        "sensitive": {"sensitive": ["v"], "privacy": [{"l_diversity": {"attribute": "v", "l": 2}}]},
+        "unit": {"unit": "v"},
+    }
+    question = spec(**roles[role])
+    for verb in (kanon_sql.plan, kanon_sql.anonymize, lambda *asked: kanon_sql.check(*asked, "visits")):
+        with pytest.raises(UnsupportedError, match=r"v: different values of type .* may have the same text"):
+            verb(database.engine, question)
+    assert kanon_sql.anonymize(database.engine, spec(keep=["v"], privacy=[{"k_anonymity": 1}])).rows["released"] == 0
 
 
 # --- shapes ----------------------------------------------------------------------------------

@@ -71,7 +71,8 @@ def test_a_driver_that_sqlalchemy_does_not_know_is_no_broken_url() -> None:
         ("NUMBER", "decimal"), ("BIGNUMERIC", "decimal"), ("double", "float"), ("FLOAT64", "float"),
         ("varchar(10)", "text"), ("nvarchar(max)", "text"), ("STRING", "text"), ("DATE", "date"),
         ("timestamp(3)", "timestamp"), ("timestamp(3) with time zone", "moment"), ("DATETIME", "timestamp"),
-        ("boolean", "boolean"), ("bit", "boolean"), ("VARIANT", "other"), ("array(varchar(1))", "other"),
+        ("boolean", "boolean"), ("bit", "boolean"), ("VARIANT", "ambiguous"), ("array(varchar(1))", "ambiguous"),
+        ("array<string>", "ambiguous"), ("VARBYTE", "other"),
     ],
 )  # fmt: skip
 def test_a_type_says_what_kind_of_value_it_holds(type_name: str, kind: str) -> None:
@@ -80,8 +81,8 @@ def test_a_type_says_what_kind_of_value_it_holds(type_name: str, kind: str) -> N
 
 def test_drivers_describe_types_each_in_their_way() -> None:
     names = {
-        "snowflake": [((0, 38, 0), "NUMBER(38, 0)"), ((7, 0, 0), "TIMESTAMP WITH TIME ZONE"), ((5, 0, 0), "OTHER")],
-        "redshift": [((1700, 12, 2), "NUMERIC"), ((1043, None, None), "VARCHAR"), ((4000, 0, 0), "OTHER")],
+        "snowflake": [((0, 38, 0), "NUMBER(38, 0)"), ((7, 0, 0), "TIMESTAMP WITH TIME ZONE"), ((5, 0, 0), "VARIANT")],
+        "redshift": [((1700, 12, 2), "NUMERIC"), ((1043, None, None), "VARCHAR"), ((4000, 0, 0), "SUPER")],
         "bigquery": [(("TIMESTAMP", 0, 0), "TIMESTAMP WITH TIME ZONE"), (("STRING", 0, 0), "STRING")],
         "oracle": [
             ((SimpleNamespace(name="DB_TYPE_NUMBER"), 10, 0), "NUMBER(10, 0)"),

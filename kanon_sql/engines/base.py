@@ -19,8 +19,9 @@ from kanon_sql.sql.statement import Statement
 __all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
 
 Row = tuple[Any, ...]
-Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other"]
-"""``timestamp`` is what a calendar and a clock show; ``moment`` a point in time, shown in some zone."""
+Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other", "ambiguous"]
+"""``timestamp`` is what a calendar and a clock show; ``moment`` a point in time, shown in some zone. Values of another
+type are compared as text; those of an ``ambiguous`` one cannot be: different ones may have one text."""
 
 
 @dataclass(frozen=True, slots=True)

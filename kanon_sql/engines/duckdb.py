@@ -278,6 +278,7 @@ class DuckDBEngine(SessionEngine):
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
+    (r".*\b(UNION\(|VARIANT\b)", "ambiguous"),  # the number 1 and the text 1
     (r"(TINY|SMALL|BIG|HUGE|U\w*)?(INT|INTEGER)$|U?(TINY|SMALL|BIG|HUGE)INT$|UINTEGER$", "integer"),
     (r"DECIMAL", "decimal"),
     (r"FLOAT|DOUBLE|REAL", "float"),
@@ -291,7 +292,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
 
 def _kind(type_name: str) -> Kind:
     for pattern, kind in _KINDS:
-        if re.match(pattern, type_name) and not type_name.endswith("]"):
+        if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):
             return kind
     return "other"
 

@@ -50,9 +50,12 @@ class ClickHouse(Dialect):
         return text
 
     def exact_float(self, number: exp.Expr) -> exp.Expr:
-        """Numbers are grouped and joined by their bits, in which 0 and -0 differ; they are equal, though."""
+        """Numbers are grouped and joined by their bits, in which 0 and -0 differ, and NaN and -NaN, which is 0 / 0."""
         zero = exp.Literal.number(0)
-        whens = [exp.If(this=exp.EQ(this=number.copy(), expression=zero.copy()), true=zero)]
+        whens = [
+            exp.If(this=exp.EQ(this=number.copy(), expression=zero.copy()), true=zero),
+            exp.If(this=_call("isNaN", number), true=exp.Abs(this=number.copy())),
+        ]
         return exp.Case(ifs=whens, default=number)
 
     def masked(self, number: str, mask: str) -> str:
