@@ -46,13 +46,26 @@ def test_every_scheme_has_a_backend_and_an_extra_that_installs_its_driver(scheme
     assert any("sqlalchemy" in requirement for requirement in EXTRAS[extra])
 
 
-@pytest.mark.parametrize("scheme", WAREHOUSES)
-def test_a_missing_driver_is_named_with_what_installs_it(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sqlalchemy")
-    monkeypatch.setattr(connection, "find_spec", lambda name: find_spec(name) if name == "sqlalchemy" else None)
-    with pytest.raises(UnsupportedError) as refused:
+EXTRA_OF = {
+    **{scheme: extra for scheme, (_, _, extra) in connection._DRIVERS.items()},
+    "postgres": "postgres", "clickhouse": "clickhouse", "clickhouses": "clickhouse", "chdb": "chdb", "spark": "spark",
+    "sc": "spark",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", sorted(EXTRA_OF))
+@pytest.mark.parametrize("there", [(), ("sqlalchemy", "clickhouse_connect")])
+def test_a_missing_driver_is_named_with_what_installs_it(
+    scheme: str, there: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether all of it is missing or only what goes with the one database."""
+    if there and EXTRA_OF[scheme] == "clickhouse":
+        pytest.skip("it needs no other")
+    monkeypatch.setattr(connection, "find_spec", lambda name: find_spec("os") if name in there else None)
+    with pytest.raises(UnsupportedError, match="is not installed; run: ") as refused:
         kanon_sql.connect(f"{scheme}://ada:s3cret@host/database")
-    assert f'pip install "kanon-sql[{BACKENDS[scheme].extra}]"' in str(refused.value)
+    assert f'pip install "kanon-sql[{EXTRA_OF[scheme]}]"' in str(refused.value)
+    assert EXTRA_OF[scheme] in EXTRAS
     assert "s3cret" not in str(refused.value)
 
 
