@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import fraction_as_text
+from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text
 
 __all__ = ["MariaDB", "MySQL"]
 
@@ -58,7 +58,7 @@ class MariaDB(Dialect):
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
         tree = fraction_as_text(tree, _fraction)
-        tree = replaced(tree, exp.Div, _floating)
+        tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
@@ -103,14 +103,6 @@ class MySQL(MariaDB):
 def _characters(kind: exp.DataType) -> int:
     """How long a type says its texts are at most; 0 when it does not say."""
     return int(kind.expressions[0].name) if kind.expressions else 0
-
-
-def _floating(division: exp.Expr) -> exp.Expr:
-    """``/`` of integers and decimals has four digits more than they have; of DOUBLEs all of them."""
-    assert isinstance(division, exp.Div)
-    if not division.left.is_type(exp.DType.DOUBLE):
-        division.set("this", exp.cast(division.left.copy(), exp.DType.DOUBLE))
-    return division
 
 
 def _fraction(number: exp.Expr) -> exp.Expr:

@@ -11,6 +11,7 @@ from kanon_sql.sql.dialects.base import replaced
 __all__ = [
     "bit_and",
     "exact_int_division",
+    "floating_division",
     "fraction_as_text",
     "is_text",
     "quote_names",
@@ -26,6 +27,18 @@ _TEXT = (exp.DataType.Type.VARCHAR, exp.DataType.Type.TEXT)
 def is_text(node: exp.Expr | None) -> bool:
     """Whether a type is text."""
     return isinstance(node, exp.DataType) and node.this in _TEXT
+
+
+def floating_division(tree: exp.Expr) -> exp.Expr:
+    """``/`` of DOUBLEs, where that of decimals has a few digits more than they have."""
+
+    def floating(division: exp.Expr) -> exp.Expr:
+        assert isinstance(division, exp.Div)
+        if not division.left.is_type(exp.DType.DOUBLE):
+            division.set("this", exp.cast(division.left.copy(), exp.DType.DOUBLE))
+        return division
+
+    return replaced(tree, exp.Div, floating)
 
 
 def fraction_as_text(tree: exp.Expr, written: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
