@@ -16,7 +16,7 @@ from typing import Literal
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.codes import Codes, Widest
 from kanon_sql.engines.base import Column
-from kanon_sql.errors import Problem, SpecError
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.facts import Facts, facts_of, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
@@ -88,7 +88,15 @@ def exact_value(column: Column, table: str) -> Sql:
     """A column as it is grouped and compared: text exactly, floats as numbers, other types as they are.
 
     Always qualified with its table's alias: the user's names must not meet ours.
+
+    Raises:
+        UnsupportedError: different values of its type may have the same text.
     """
+    if column.kind == "ambiguous":
+        raise UnsupportedError(
+            f"{column.name}: different values of type {column.type} may have the same text, and would be counted as "
+            "one; cast the column or take its parts in a source query"
+        )
     name = Sql(f"{identifier(table)}.{identifier(column.name)}")
     if column.kind in ("text", "other"):
         return exact_text(Sql(f"CAST({name} AS VARCHAR)"))

@@ -72,7 +72,7 @@ def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...
 
 def release_key(engine: Engine, release: tuple[str, ...]) -> str:
     """A release's name in the manifest: its last part, as the database compares names."""
-    return release[-1].lower() if engine.capabilities.folds_names else release[-1]
+    return engine.capabilities.folded(release[-1])
 
 
 def publish(

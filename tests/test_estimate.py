@@ -65,6 +65,10 @@ def test_postgres_knows_both_and_counts_only_the_columns_that_are_needed(postgre
         refuse_beyond(engine, SPEC, "anonymize", 3_999)
     refuse_beyond(engine, SPEC, "anonymize", 4_000)
     refuse_beyond(engine, SPEC, "plan", 2_000)
+    earlier = kanon_sql.Spec.from_dict({**SPEC.to_dict(), "release": "released", "ledger": "ledger"})
+    with pytest.raises(TooExpensive, match=r"about 6,000 bytes .*3 x 2,000"):  # releases of before are made again
+        refuse_beyond(engine, earlier, "anonymize", 5_999)
+    refuse_beyond(engine, earlier, "plan", 2_000)
     engine.close()
     inline = postgres.connect(read_only=True, scratch="inline")
     with pytest.raises(UnsupportedError, match="reads the source again"):

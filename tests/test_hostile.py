@@ -13,7 +13,7 @@ import pytest
 from conftest import Database
 
 import kanon_sql
-from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError
+from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError, UnsupportedError
 from kanon_sql.pipeline.result import Result
 
 NAMES = [
@@ -217,6 +217,40 @@ def test_an_attached_database(database: Database, tmp_path: Path) -> None:
     assert kanon_sql.check(database.engine, question).passed
 
 
+def test_the_first_of_two_parts_may_be_a_database(database: Database) -> None:
+    """Where DuckDB finds a table by a name, so do we: else somebody's table would be replaced."""
+    database.table("visits", ["q"], [("a",), ("a",)])
+    database.connection.execute("ATTACH ':memory:' AS other; CREATE TABLE other.mine AS SELECT 'kept' AS x")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release="other.mine"))
+    assert database.connection.execute("FROM other.mine").fetchall() == [("kept",)]
+    for _ in range(2):
+        assert kanon_sql.anonymize(database.engine, spec(release="other.r")).passed, "and replaces its own"
+    with pytest.raises(SpecError, match="the source itself"):
+        kanon_sql.anonymize(database.engine, spec(source="other.r", release="other.main.r"))
+
+
+def test_a_schema_of_the_search_path_may_hold_the_table(database: Database) -> None:
+    database.table("visits", ["q"], [("a",), ("a",)])
+    database.connection.execute("CREATE SCHEMA a; CREATE SCHEMA b; CREATE TABLE b.mine AS SELECT 'kept' AS x")
+    database.connection.execute("SET search_path = 'a,b'")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release="mine"))
+    assert database.connection.execute("FROM mine").fetchall() == [("kept",)]
+
+
+def test_only_the_letters_a_to_z_are_folded(database: Database) -> None:
+    """To DuckDB R and r are one name, and É and é are two."""
+    database.table("visits", ["q"], [("a",), ("a",)])
+    for release in ("é", "R"):
+        assert kanon_sql.anonymize(database.engine, spec(release=[release])).passed
+    database.table("É", ["x"], [("kept",)])
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(database.engine, spec(release=["É"]))
+    assert (database.rows("É"), database.rows("é")) == ([("kept",)], [("a",), ("a",)])
+    assert kanon_sql.anonymize(database.engine, spec(release=["r"])).passed, "it replaces its own"
+
+
 def test_a_table_with_the_sources_name_in_another_schema_is_not_the_source(database: Database) -> None:
     """The source may hold identifiers when it is checked; nothing else may, whatever it is called."""
     database.table("visits", ["q", "ssn"], [("a", "1"), ("a", "2")])
@@ -324,6 +358,23 @@ def test_values_of_every_type(database: Database, kind: str, rows: Sequence[Any]
     released = database.connection.execute("SELECT q, COUNT(*) FROM visits_release GROUP BY q").fetchall()
     assert [count for _, count in released] == [2] * len(rows)
     assert kanon_sql.check(database.engine, spec()).passed
+
+
+@pytest.mark.parametrize("kind", ["UNION(n INTEGER, t VARCHAR)", "VARIANT", "VARIANT[]", "STRUCT(a UNION(b INTEGER))"])
+@pytest.mark.parametrize("role", ["quasi_identifiers", "sensitive", "unit"])
+def test_a_type_whose_values_share_texts_is_refused(database: Database, kind: str, role: str) -> None:
+    """The number 1 and the text 1: as text they would be one value, and their class larger than it is."""
+    database.table("visits", {"q": "VARCHAR", "v": kind}, [])
+    roles = {
+        "quasi_identifiers": {"quasi_identifiers": {"v": None}},
+        "sensitive": {"sensitive": ["v"], "privacy": [{"l_diversity": {"attribute": "v", "l": 2}}]},
+        "unit": {"unit": "v"},
+    }
+    question = spec(**roles[role])
+    for verb in (kanon_sql.plan, kanon_sql.anonymize, lambda *asked: kanon_sql.check(*asked, "visits")):
+        with pytest.raises(UnsupportedError, match=r"v: different values of type .* may have the same text"):
+            verb(database.engine, question)
+    assert kanon_sql.anonymize(database.engine, spec(keep=["v"], privacy=[{"k_anonymity": 1}])).rows["released"] == 0
 
 
 # --- shapes ----------------------------------------------------------------------------------

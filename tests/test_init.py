@@ -260,11 +260,13 @@ def test_any_name(engine: Engine, connection: duckdb.DuckDBPyConnection, name: s
     assert name in {*spec.quasi_identifiers, *spec.identifiers, *spec.sensitive, *spec.keep}
 
 
-def test_names_that_a_spec_cannot_hold(connection: duckdb.DuckDBPyConnection) -> None:
+def test_names_that_a_spec_cannot_hold_and_types_that_cannot_be_compared(connection: duckdb.DuckDBPyConnection) -> None:
     text, spec = written(
-        connection, 'CREATE TABLE t AS SELECT 1 AS " ", 5 AS "\u2028", 2 AS "straße", 3 AS "STRASSE", 4 AS age'
+        connection,
+        'CREATE TABLE t AS SELECT 1 AS " ", 5 AS "\u2028", 2 AS "straße", 3 AS "STRASSE", 4 AS age, 6::VARIANT AS odd',
     )
-    assert "cannot hold" in text
+    assert "a spec cannot use (rename or cast them in a source query): 4" in text
+    assert "odd" not in text
     assert "age" in spec.quasi_identifiers
 
 

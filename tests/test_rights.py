@@ -15,8 +15,13 @@ from kanon_sql.errors import DatabaseError
 from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
+from kanon_sql.testing.conformance import Reference, same
 
-ROWS = [("a1", "x"), ("a1", "y"), ("a2", "x"), ("a3", "x"), ("b1", "y"), ("b1", "x")]
+COLUMNS = {"q": "text", "s": "text", "n": "integer", "m": "text"}
+ROWS = [
+    ("a1", "x", 1, "f"), ("a1", "y", 5, "f"), ("a2", "x", 2, "f"), ("a3", "x", 9, None), ("b1", "y", 1, "f"),
+    ("b1", "x", 2, "g"),
+]  # fmt: skip
 SPEC: dict[str, Any] = {
     "version": 1,
     "source": "people",
@@ -54,7 +59,7 @@ READERS: dict[str, Callable[[Any], str]] = {"postgres": postgres_reader, "mariad
 )
 def server(request: pytest.FixtureRequest) -> Iterator[tuple[Subject, str]]:
     with subject_of(request.param) as subject:
-        subject.table("people", {"q": "text", "s": "text"}, ROWS)
+        subject.table("people", COLUMNS, ROWS)
         yield subject, READERS[request.param](subject)
 
 
@@ -80,6 +85,57 @@ def test_check_and_plan_need_select_only_and_write_nothing(server: tuple[Subject
         assert planned.passed
         assert planned.node == {"q": 1}
         assert planned.classes["smallest"] == 2
+    assert subject.tables() == ["people"]
+
+
+TREE = {"tree": {"one": {"of one": ["x"]}, "other": {"of other": ["y"]}}}
+EVERY_KIND: list[dict[str, Any]] = [
+    {"k_anonymity": {"k": 3, "quasi_identifiers": ["q"]}},
+    {"k_map": {"population": "people", "k": 2}},
+    {"delta_presence": {"population": "people", "delta_max": 0.5}},
+    {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 2, "values": ["x"]}},
+    {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 2}},
+    {"beta_likeness": {"attribute": "s", "beta": 1}},
+    {"delta_disclosure": {"attribute": "s", "delta": 1}},
+    {"bayes_optimal": {"attribute": "s", "theta": 0.5}},
+    {"l_diversity": {"attribute": "s", "l": 2}},
+    {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
+    {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 2, "quasi_identifiers": ["q"]}},
+    {"l_diversity": {"attribute": "s", "l": 2, "kind": "npd_recursive", "c": 2, "allow_positive": ["x"]}},
+    {"t_closeness": {"attribute": "s", "t": 0.5}},
+    {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered"}},
+    {"t_closeness": {"attribute": "n", "t": 0.5, "distance": "ordered", "reference": "release"}},
+    {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "hierarchical", "hierarchy": TREE}},
+    {"t_closeness": {"attribute": "s", "t": 0.5, "others_as_quasi_identifiers": True}},
+]
+
+
+@pytest.mark.parametrize(
+    "kind", EVERY_KIND, ids=[f"{index} {next(iter(kind))}" for index, kind in enumerate(EVERY_KIND)]
+)
+def test_a_reader_checks_whatever_is_required(server: tuple[Subject, str], kind: dict[str, Any]) -> None:
+    """With DuckDB's answers; the table is its own source and its own population."""
+    subject, url = server
+    quasi = {"q": None, "m": None}
+    asked = {**SPEC, "quasi_identifiers": quasi, "sensitive": ["s", "n"], "privacy": [{"k_anonymity": 1}, kind]}
+    spec = kanon_sql.Spec.from_dict(asked)
+    reference = Reference()
+    reference.table("people", COLUMNS, ROWS)
+    with reading(url) as engine:
+        found = kanon_sql.check(engine, spec, "people", details=True, reveal=3)
+    same(found, kanon_sql.check(reference.engine, spec, "people"))
+    assert not any("CREATE" in sql.upper() for sql in found.sql)
+    assert subject.tables() == ["people"]
+
+
+def test_a_reader_asks_for_risks_attacks_hierarchies_and_comparisons(server: tuple[Subject, str]) -> None:
+    subject, url = server
+    spec = kanon_sql.Spec.from_dict(SPEC)
+    with reading(url) as engine:
+        assert kanon_sql.risk(engine, spec, population="people", sampling_fraction=0.5).to_dict()["classes"]
+        assert kanon_sql.audit(engine, spec, "people", external="people", on=["q"], earlier=["people"]).attacks
+        assert [item.name for item in kanon_sql.hierarchy(engine, spec).hierarchies] == ["q"]
+        assert len(kanon_sql.compare(engine, {"spec": spec}, [2, 3]).runs) == 2
     assert subject.tables() == ["people"]
 
 

@@ -211,6 +211,18 @@ def test_a_column_with_a_collation_is_compared_exactly(spark: SparkSubject, engi
     spark.drop("collated")
 
 
+def test_a_type_whose_values_share_texts_is_refused(spark: SparkSubject, engine: Engine) -> None:
+    """A list of one text with a comma is written like a list of two."""
+    spark.execute(
+        "CREATE OR REPLACE TEMPORARY VIEW nested AS "
+        "SELECT ARRAY('a, b') AS q, NAMED_STRUCT('x', 1) AS s, MAP(1, 2) AS m"
+    )
+    for name in "qsm":
+        with pytest.raises(UnsupportedError, match="may have the same text"):
+            kanon_sql.check(engine, spec("nested", **{name: None}), "nested")
+    spark.execute("DROP VIEW nested")
+
+
 def test_a_literal_means_itself(spark: SparkSubject, engine: Engine) -> None:
     texts = ("${spark.master}", "${env:HOME}", "a\\'b", "{x}", "\\u0041", "\x0b", "`", "tab\there")
     names = [f"q{number}" for number in range(len(texts))]

@@ -243,6 +243,33 @@ def test_a_release_can_be_checked_though_it_was_made_by_create_table_as(file: Pa
     engine.close()
 
 
+@pytest.mark.parametrize("reference", ["original", "release"])
+def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, reference: str) -> None:
+    """Dates and decimals, which its own columns no longer are by name; what is no date is refused as in the source."""
+    run(
+        file,
+        "CREATE TABLE people (q TEXT, s DATE, t DECIMAL(6, 2))",
+        "INSERT INTO people VALUES ('a', '2001-01-01', 9), ('a', '0999-12-31', 10.5), ('b', '1969-12-31', 2), "
+        "('b', '2001-01-01', 10.5)",
+    )
+    engine = connect(file)
+    ordered = [
+        {"t_closeness": {"attribute": name, "t": 0.9, "distance": "ordered", "reference": reference}} for name in "st"
+    ]
+    asked = spec(sensitive=["s", "t"], privacy=[{"k_anonymity": 2}, *ordered], suppression={"limit": 0})
+    assert kanon_sql.anonymize(engine, asked).passed
+    for table in (None, "people"):
+        checked = kanon_sql.check(engine, asked, table)
+        assert checked.passed
+        # Shares of 1/4, 1/4, 1/2 in rank order, and in each class 1/2 of the last: (1/4 + 0) / 2 steps.
+        distances = {item["t"] for item in checked.achieved.values() if "t" in item}
+        assert distances == {0.125}
+    run(file, "UPDATE released SET s = '2001-1-1' WHERE t = 9")
+    with pytest.raises(UnsupportedError, match=r"the column is DATE, and its values are .*text that is no date"):
+        kanon_sql.check(engine, asked)
+    engine.close()
+
+
 # --- Numbers, dates, functions ---
 
 
@@ -315,7 +342,7 @@ def test_the_functions_that_a_library_without_mathematics_is_given() -> None:
 
 
 @pytest.mark.parametrize(
-    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1.0e+20;high\n1.5;low\n")]
+    ("values", "rows"), [(["NULL", "1.5", "2.0"], "1.5;low\n2;low\n"), (["1e20", "1.5"], "1e+20;high\n1.5;low\n")]
 )
 def test_fractions_that_are_missing_or_large_have_labels(file: Path, values: list[str], rows: str) -> None:
     """The toolkit that opens the connection brings a ``floor`` of its own, which takes neither."""

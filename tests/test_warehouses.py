@@ -46,13 +46,26 @@ def test_every_scheme_has_a_backend_and_an_extra_that_installs_its_driver(scheme
     assert any("sqlalchemy" in requirement for requirement in EXTRAS[extra])
 
 
-@pytest.mark.parametrize("scheme", WAREHOUSES)
-def test_a_missing_driver_is_named_with_what_installs_it(scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("sqlalchemy")
-    monkeypatch.setattr(connection, "find_spec", lambda name: find_spec(name) if name == "sqlalchemy" else None)
-    with pytest.raises(UnsupportedError) as refused:
+EXTRA_OF = {
+    **{scheme: extra for scheme, (_, _, extra) in connection._DRIVERS.items()},
+    "postgres": "postgres", "clickhouse": "clickhouse", "clickhouses": "clickhouse", "chdb": "chdb", "spark": "spark",
+    "sc": "spark",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", sorted(EXTRA_OF))
+@pytest.mark.parametrize("there", [(), ("sqlalchemy", "clickhouse_connect")])
+def test_a_missing_driver_is_named_with_what_installs_it(
+    scheme: str, there: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether all of it is missing or only what goes with the one database."""
+    if there and EXTRA_OF[scheme] == "clickhouse":
+        pytest.skip("it needs no other")
+    monkeypatch.setattr(connection, "find_spec", lambda name: find_spec("os") if name in there else None)
+    with pytest.raises(UnsupportedError, match="is not installed; run: ") as refused:
         kanon_sql.connect(f"{scheme}://ada:s3cret@host/database")
-    assert f'pip install "kanon-sql[{BACKENDS[scheme].extra}]"' in str(refused.value)
+    assert f'pip install "kanon-sql[{EXTRA_OF[scheme]}]"' in str(refused.value)
+    assert EXTRA_OF[scheme] in EXTRAS
     assert "s3cret" not in str(refused.value)
 
 
@@ -71,7 +84,8 @@ def test_a_driver_that_sqlalchemy_does_not_know_is_no_broken_url() -> None:
         ("NUMBER", "decimal"), ("BIGNUMERIC", "decimal"), ("double", "float"), ("FLOAT64", "float"),
         ("varchar(10)", "text"), ("nvarchar(max)", "text"), ("STRING", "text"), ("DATE", "date"),
         ("timestamp(3)", "timestamp"), ("timestamp(3) with time zone", "moment"), ("DATETIME", "timestamp"),
-        ("boolean", "boolean"), ("bit", "boolean"), ("VARIANT", "other"), ("array(varchar(1))", "other"),
+        ("boolean", "boolean"), ("bit", "boolean"), ("VARIANT", "ambiguous"), ("array(varchar(1))", "ambiguous"),
+        ("array<string>", "ambiguous"), ("VARBYTE", "other"),
     ],
 )  # fmt: skip
 def test_a_type_says_what_kind_of_value_it_holds(type_name: str, kind: str) -> None:
@@ -80,8 +94,8 @@ def test_a_type_says_what_kind_of_value_it_holds(type_name: str, kind: str) -> N
 
 def test_drivers_describe_types_each_in_their_way() -> None:
     names = {
-        "snowflake": [((0, 38, 0), "NUMBER(38, 0)"), ((7, 0, 0), "TIMESTAMP WITH TIME ZONE"), ((5, 0, 0), "OTHER")],
-        "redshift": [((1700, 12, 2), "NUMERIC"), ((1043, None, None), "VARCHAR"), ((4000, 0, 0), "OTHER")],
+        "snowflake": [((0, 38, 0), "NUMBER(38, 0)"), ((7, 0, 0), "TIMESTAMP WITH TIME ZONE"), ((5, 0, 0), "VARIANT")],
+        "redshift": [((1700, 12, 2), "NUMERIC"), ((1043, None, None), "VARCHAR"), ((4000, 0, 0), "SUPER")],
         "bigquery": [(("TIMESTAMP", 0, 0), "TIMESTAMP WITH TIME ZONE"), (("STRING", 0, 0), "STRING")],
         "oracle": [
             ((SimpleNamespace(name="DB_TYPE_NUMBER"), 10, 0), "NUMBER(10, 0)"),

@@ -23,7 +23,7 @@ __all__ = ["cell_text", "covered", "covers_of", "labels_of", "lookups_of", "vect
 
 def cell_text(column: Column, table: str) -> Sql:
     """A cell as text that compares exactly, whatever its type, so that tables need not agree on types."""
-    if column.kind in ("text", "other"):
+    if column.kind in ("text", "other", "ambiguous"):
         return exact_value(column, table)
     written = value_text(column, Sql(f"{identifier(table)}.{identifier(column.name)}"))
     return exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))  # no bare cast: some dialects would undo it

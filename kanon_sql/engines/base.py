@@ -19,8 +19,9 @@ from kanon_sql.sql.statement import Statement
 __all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
 
 Row = tuple[Any, ...]
-Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other"]
-"""``timestamp`` is what a calendar and a clock show; ``moment`` a point in time, shown in some zone."""
+Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other", "ambiguous"]
+"""``timestamp`` is what a calendar and a clock show; ``moment`` a point in time, shown in some zone. Values of another
+type are compared as text; those of an ``ambiguous`` one cannot be: different ones may have one text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Capabilities:
         atomic_replace: a reader sees the old release or the new one, never none.
         temp_tables: session temporary tables exist and need no rights in a schema.
         files: Parquet and CSV files can be read as relations.
-        folds_names: two names that differ in case only are one.
+        folds_names: two names that differ in case only are one; ``ASCII``: in that of the letters A to Z only.
         nodes_per_statement: lattice nodes that one statement may ask about.
         nodes_as_rows: the most vectors of a frequency set from which it is cheaper to answer nodes in
             one GROUP BY, joined as rows, than in one each.
@@ -62,12 +63,18 @@ class Capabilities:
     atomic_replace: bool
     temp_tables: bool
     files: bool
-    folds_names: bool
+    folds_names: bool | Literal["ASCII"]
     nodes_per_statement: int = 32
     nodes_as_rows: int = 0
     branch_rows: int = 20_000
     branches: int = 1
     row_id: str | None = None
+
+    def folded(self, name: str) -> str:
+        """A name, the same for all ways of writing it that are one name to the engine."""
+        if self.folds_names == "ASCII":
+            return "".join(letter.lower() if letter.isascii() else letter for letter in name)
+        return name.lower() if self.folds_names else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -398,6 +398,7 @@ def _first_sentence(text: str) -> str:
 _WRAPPED = re.compile(r"(?:Nullable|LowCardinality|SimpleAggregateFunction\(\w+,)\s*\(?(.*)\)$")
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
+    (r".*\b(Variant\(|Dynamic\b)", "ambiguous"),  # the number 1 and the text 1
     (r"U?Int\d+$", "integer"),
     (r"Decimal", "decimal"),
     (r"B?Float\d+$", "float"),

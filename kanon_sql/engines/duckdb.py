@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
@@ -25,7 +26,7 @@ CAPABILITIES = Capabilities(
     atomic_replace=True,
     temp_tables=True,
     files=True,
-    folds_names=True,
+    folds_names="ASCII",
     nodes_per_statement=64,
     nodes_as_rows=25_000,
     branches=2,
@@ -37,6 +38,10 @@ _SETTINGS = {
     "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
 }
 """In force while a verb runs; afterwards the connection has its own again."""
+
+_CAPITALS = literal(ascii_uppercase)
+_DEFAULT_SCHEMAS = "('main', 'public')"
+"""Of a database of DuckDB or SQLite, and of PostgreSQL."""
 
 _READERS = {
     ".parquet": "read_parquet",
@@ -152,25 +157,38 @@ class DuckDBEngine(SessionEngine):
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
-        """DuckDB compares names without case; the full name is in lower case."""
+        """As DuckDB resolves a name: without the case of A to Z, and the full name has small letters.
+
+        A plain name is a temporary table's, or stands in a schema of the search path; the first of two parts is a
+        schema, or a database that is attached.
+        """
         *place, name = parts
-        conditions = [f"lower(table_name) = lower({literal(name)})"]
-        if not place:  # a temporary table hides the one in the schema
+        conditions = [self._is("table_name", name)]
+        if not place:
             conditions.append(
-                "(table_catalog = 'temp' OR (table_schema = current_schema() AND table_catalog = current_catalog()))"
+                "(table_catalog = 'temp' OR "
+                "(table_catalog = current_catalog() AND list_contains(current_schemas(true), table_schema)))"
             )
+        elif len(place) == 1:
+            schema = f"table_catalog = current_catalog() AND {self._is('table_schema', place[0])}"
+            database = f"{self._is('table_catalog', place[0])} AND table_schema IN {_DEFAULT_SCHEMAS}"
+            conditions.append(f"(({schema}) OR ({database}))")
         else:
-            conditions.append(f"lower(table_schema) = lower({literal(place[-1])})")
-            catalog = f"lower({literal(place[0])})" if len(place) == 2 else "lower(current_catalog())"
-            conditions.append(f"lower(table_catalog) = {catalog}")
+            conditions += [self._is("table_catalog", place[0]), self._is("table_schema", place[1])]
         sql = (
             "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
-            f"WHERE {' AND '.join(conditions)} ORDER BY table_catalog = 'temp' DESC"
+            f"WHERE {' AND '.join(conditions)} "
+            "ORDER BY table_catalog = 'temp' DESC, COALESCE(list_position(current_schemas(false), table_schema), 99) "
+            "LIMIT 1"
         )
-        rows = self.fetch(Statement("exists", sql), limit=8)
+        rows = self.fetch(Statement("exists", sql), limit=1)
         if not rows:
             return None
-        return "view" if rows[0][0] == "VIEW" else "table", tuple(str(part).lower() for part in rows[0][1:])
+        return "view" if rows[0][0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, rows[0][1:])))
+
+    def _is(self, column: str, name: str) -> str:
+        """A condition on the catalog; LOWER would also fold letters that names do not."""
+        return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"
 
     def _file(self, path: str) -> str:
         name = path.lower()
@@ -261,6 +279,7 @@ class DuckDBEngine(SessionEngine):
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
+    (r".*\b(UNION\(|VARIANT\b)", "ambiguous"),  # the number 1 and the text 1
     (r"(TINY|SMALL|BIG|HUGE|U\w*)?(INT|INTEGER)$|U?(TINY|SMALL|BIG|HUGE)INT$|UINTEGER$", "integer"),
     (r"DECIMAL", "decimal"),
     (r"FLOAT|DOUBLE|REAL", "float"),
@@ -274,7 +293,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
 
 def _kind(type_name: str) -> Kind:
     for pattern, kind in _KINDS:
-        if re.match(pattern, type_name) and not type_name.endswith("]"):
+        if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):
             return kind
     return "other"
 

@@ -405,6 +405,7 @@ _KINDS: Mapping[str, Kind] = {
     "ByteType": "integer", "ShortType": "integer", "IntegerType": "integer", "LongType": "integer",
     "DecimalType": "decimal", "FloatType": "float", "DoubleType": "float",
     "StringType": "text", "CharType": "text", "VarcharType": "text",
+    **dict.fromkeys(("ArrayType", "MapType", "StructType", "VariantType"), "ambiguous"),  # texts are not quoted there
     "DateType": "date", "TimestampType": "moment", "TimestampNTZType": "timestamp", "BooleanType": "boolean",
 }  # fmt: skip
 

@@ -92,8 +92,9 @@ def check(
     with engine.run(Deadline(timeout)) as meter:
         with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
             opened = open_table(engine, spec, parts)
-            columns, target, is_source = opened.columns, opened.relation, opened.is_source
+            target, is_source = opened.relation, opened.is_source
             _need_columns(spec, models, unit, opened)
+            columns = _columns(workspace, spec, models, opened)
             workspace.report(f"grouping {shown} by its quasi-identifiers", None)
             needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
@@ -174,6 +175,18 @@ def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, tabl
         )
     if problems:
         raise SpecError(problems)
+
+
+def _columns(workspace: Workspace, spec: Spec, models: list[PrivacyModel], table: OpenTable) -> Mapping[str, Column]:
+    """The table's columns; where values have to have an order and nothing declares one, as the source does.
+
+    SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is then looked at.
+    """
+    spanned = [model.attribute for model in models if model.spans and model.attribute is not None]
+    undeclared = [name for name in dict.fromkeys(spanned) if table.columns[name].kind == "other"]
+    if workspace.compiler.dialect.typed or table.is_source or not undeclared:
+        return table.columns
+    return {**table.columns, **_of_source(workspace, spec, undeclared)}
 
 
 def _facts(

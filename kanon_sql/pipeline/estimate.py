@@ -28,16 +28,23 @@ class Estimated:
         bytes: bytes that it expects to read; None when it does not say.
         origin: where the figures come from, such as ``EXPLAIN``; empty when there are none.
         inline: every statement reads the source again, so the cost has no simple bound.
+        ledger: ``anonymize`` reads it once more, to make the releases in the ledger again.
     """
 
     rows: int | None
     bytes: int | None
     origin: str
     inline: bool
+    ledger: bool = False
+
+    @property
+    def scans(self) -> dict[str, int]:
+        """How often each verb reads the source."""
+        return {**SCANS, "anonymize": SCANS["anonymize"] + self.ledger}
 
     def total(self, verb: str) -> int | None:
         """The bytes that all readings of a verb take together; None when they are not known."""
-        return None if self.bytes is None or self.inline else self.bytes * SCANS[verb]
+        return None if self.bytes is None or self.inline else self.bytes * self.scans[verb]
 
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object."""
@@ -46,7 +53,7 @@ class Estimated:
             "rows": self.rows,
             "bytes": self.bytes,
             "origin": self.origin,
-            "source_scans": None if self.inline else dict(SCANS),
+            "source_scans": None if self.inline else self.scans,
         }
 
 
@@ -68,10 +75,10 @@ def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Est
         named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([spec.unit] if spec.unit else [])}
         listed = ", ".join(engine.dialect.quote(name) for name in columns if name in named)
         found = engine.estimate(f"(SELECT {listed} FROM {source} AS kanon_source)")
-    inline = engine.scratch.mode == "inline"
+    inline, ledger = engine.scratch.mode == "inline", spec.ledger is not None
     if found is None:
-        return Estimated(None, None, "", inline)
-    return Estimated(found.rows, found.bytes, found.source, inline)
+        return Estimated(None, None, "", inline, ledger)
+    return Estimated(found.rows, found.bytes, found.source, inline, ledger)
 
 
 def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None:
@@ -92,6 +99,6 @@ def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None
         raise UnsupportedError(f"--max-bytes cannot be kept here: {why}; leave it out")
     if total > max_bytes:
         raise TooExpensive(
-            f"{verb} would read about {total:,} bytes of the source ({SCANS[verb]} x {found.bytes:,}, says "
+            f"{verb} would read about {total:,} bytes of the source ({found.scans[verb]} x {found.bytes:,}, says "
             f"{found.origin}), more than the {max_bytes:,} allowed; nothing was read"
         )

@@ -98,11 +98,11 @@ def _source(engine: Engine, table: str) -> Source:
 
 
 def _usable(columns: Sequence[Column]) -> tuple[list[Column], int]:
-    """The columns whose names a spec can hold, and how many others there are."""
+    """The columns whose names a spec can hold and whose values can be compared, and how many others there are."""
     seen: set[str] = set()
     found = []
     for column in columns:
-        if column.name.strip() and column.name.casefold() not in seen:
+        if column.name.strip() and column.name.casefold() not in seen and column.kind != "ambiguous":
             found.append(column)
         seen.add(column.name.casefold())
     return found, len(columns) - len(found)
@@ -235,7 +235,7 @@ def _lines(
     yield "# Not released, unless you take the # away: then as they are, so only what nobody could know a person by."
     yield from _list_lines("keep", roles.get("left_out", []), "# ", apart, own)
     if unusable:
-        yield f"# Columns whose names a spec cannot hold (rename them in a source query to use them): {unusable}"
+        yield f"# Columns whose names or types a spec cannot use (rename or cast them in a source query): {unusable}"
     yield ""
     yield "# All of these hold in the release, or there is no release."
     yield "privacy:"

@@ -57,11 +57,12 @@ def estimate_text(found: Estimated) -> RenderableType:
     """What reading the source would cost."""
     if not found.origin:
         return Text("this database does not estimate what reading the source costs")
+    times = f"once: plan; {'three times, with the ledger' if found.ledger else 'twice'}: anonymize"
     said = [
         ("rows", "not known" if found.rows is None else number(found.rows)),
         ("bytes", "not known" if found.bytes is None else number(found.bytes)),
         ("says", found.origin),
-        ("reads", "the source again in every statement (inline)" if found.inline else "once: plan; twice: anonymize"),
+        ("reads", "the source again in every statement (inline)" if found.inline else times),
     ]
     return Group(Text("One reading of the source, of the columns that the spec needs"), facts(said))
 

@@ -511,6 +511,38 @@ class Conformance:
             assert found == expected, (name, minimum)
         subject.drop("numbers")
 
+    def test_fractions(self, subject: Subject, engine: Engine) -> None:
+        """Labels have the fewest digits that read back as the number, and no number shares another's."""
+        plain = [0.1 + 0.2, 0.3, 1 / 3, 12345678.9, 0.0005, 123456789012345.67, -0.00014781864062369965]
+        in_powers = [1.5e300, 1e22, 1e-5]  # written in several ways
+        subject.table("fractions", {"q": "double"}, [(value,) for value in [*plain, *in_powers] for _ in range(2)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release",
+                "quasi_identifiers": {"q": {"maximum_level": 0}}, "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        labels = Counter(label for (label,) in subject.rows("visits_release"))
+        assert {repr(value): 2 for value in plain}.items() <= labels.items()
+        assert sorted(map(float, labels)) == sorted([*plain, *in_powers])
+        subject.drop("fractions")
+
+    def test_decimals_divided(self, subject: Subject, engine: Engine) -> None:
+        """A quotient is a binary fraction on every engine, not a decimal of a few digits."""
+        values = [Decimal(text) for text in ("0.05", "1.25", "12345678.90", "10.00")]
+        subject.table("fractions", {"q": "decimal"}, [(value,) for value in values for _ in range(2)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release", "privacy": [{"k_anonymity": 2}],
+                "quasi_identifiers": {"q": {"sql": ["x / 3"], "minimum_level": 1, "maximum_level": 1}},
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        found = Counter(label for (label,) in subject.rows("visits_release"))
+        assert found == {repr(float(value) / 3): 2 for value in values}
+        subject.drop("fractions")
+
     def test_times_flags_and_identifiers(self, subject: Subject, reference: Reference, engine: Engine) -> None:
         times = [datetime(1900, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 500_000), datetime(1970, 1, 1),
                  datetime(2020, 2, 29, 10, 20, 30, 123_456), datetime(2020, 2, 29, 10, 20, 30, 123_457)]  # fmt: skip

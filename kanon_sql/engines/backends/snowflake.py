@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["SnowflakeBackend"]
 
 _TYPES = {
-    0: "NUMBER", 1: "FLOAT", 2: "TEXT", 3: "DATE", 4: "TIMESTAMP", 6: "TIMESTAMP WITH TIME ZONE",
+    0: "NUMBER", 1: "FLOAT", 2: "TEXT", 3: "DATE", 4: "TIMESTAMP", 5: "VARIANT", 6: "TIMESTAMP WITH TIME ZONE",
     7: "TIMESTAMP WITH TIME ZONE", 8: "TIMESTAMP_NTZ", 13: "BOOLEAN",
 }  # fmt: skip
 """The driver's type code -> type name."""

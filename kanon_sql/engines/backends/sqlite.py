@@ -50,7 +50,7 @@ class SQLiteBackend(Backend):
 
     dialect = dialect_named("sqlite")
     capabilities = Capabilities(
-        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=True, row_id="rowid"
+        transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names="ASCII", row_id="rowid"
     )
     extra = "sqlite"
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
@@ -129,12 +129,13 @@ class SQLiteBackend(Backend):
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """As SQLite resolves a name: without case; temporary first, then the file, then what is attached."""
         *place, name = parts
+        fold = self.capabilities.folded
         if len(place) > 1:
             return None
         databases = [str(row[0]) for row in engine.scalars("SELECT name FROM pragma_database_list ORDER BY seq")]
         databases.sort(key=lambda database: database != "temp")
         for database in databases:
-            if place and database.lower() != place[0].lower():
+            if place and fold(database) != fold(place[0]):
                 continue
             rows = engine.scalars(
                 f"SELECT type, LOWER(name) FROM {self.dialect.quote(database)}.sqlite_master "
@@ -142,7 +143,7 @@ class SQLiteBackend(Backend):
                 1,
             )
             if rows:
-                return "view" if rows[0][0] == "view" else "table", (database.lower(), str(rows[0][1]))
+                return "view" if rows[0][0] == "view" else "table", (fold(database), str(rows[0][1]))
         return None
 
     def cancel(self, engine: RelationalEngine) -> None:

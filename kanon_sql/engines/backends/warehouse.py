@@ -29,12 +29,15 @@ _KINDS: dict[str, Kind] = {
 }
 """Type name without its parameters -> kind."""
 
+_AMBIGUOUS = r"(VARIANT|SQL_VARIANT|SUPER|JSON|ARRAY|MAP|STRUCT|ROW)\b"
+"""The number 1 and the text 1 look alike in them, or a text is not quoted."""
+
 
 def column_of(name: str, type_name: str) -> Column:
     """A column by its type's name, such as ``decimal(12, 2)``; a decimal without decimals is an integer."""
     shown = type_name.upper()
     plain = re.sub(r"\(.*?\)", "", shown).strip()
-    kind = _KINDS.get(plain, "other")
+    kind = "ambiguous" if re.match(_AMBIGUOUS, shown) else _KINDS.get(plain, "other")
     if kind == "decimal" and re.search(r"\(\s*\d+\s*,\s*0\s*\)", shown):
         kind = "integer"
     return Column(name, shown, kind)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text, quote_names, text_columns
+from kanon_sql.sql.dialects.spark import fraction
 
 __all__ = ["Databricks"]
 
@@ -32,7 +33,7 @@ class Databricks(Dialect):
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns that compare exactly."""
-        return text_columns(quote_names(tree), _EXACT)
+        return text_columns(quote_names(floating_division(fraction_as_text(tree, fraction))), _EXACT)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """Plain tables only: a temporary view would be computed again by every statement that reads it."""

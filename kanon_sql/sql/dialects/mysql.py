@@ -8,6 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text
 
 __all__ = ["MariaDB", "MySQL"]
 
@@ -56,7 +57,8 @@ class MariaDB(Dialect):
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
-        tree = replaced(tree, exp.Div, _floating)
+        tree = fraction_as_text(tree, _fraction)
+        tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
         for select in tree.find_all(exp.Select):
             if select.args.get("joins"):
@@ -103,12 +105,17 @@ def _characters(kind: exp.DataType) -> int:
     return int(kind.expressions[0].name) if kind.expressions else 0
 
 
-def _floating(division: exp.Expr) -> exp.Expr:
-    """``/`` of integers and decimals has four digits more than they have; of DOUBLEs all of them."""
-    assert isinstance(division, exp.Div)
-    if not division.left.is_type(exp.DType.DOUBLE):
-        division.set("this", exp.cast(division.left.copy(), exp.DType.DOUBLE))
-    return division
+def _fraction(number: exp.Expr) -> exp.Expr:
+    """A cast makes 22 characters of a DOUBLE and rounds it to fit; as a decimal it keeps all its digits."""
+    text, size = exp.cast(number.copy(), exp.DType.VARCHAR), exp.Abs(this=number.copy())
+    digits = exp.cast(exp.cast(number.copy(), "DECIMAL(60, 38)", dialect="mysql"), exp.DType.VARCHAR)
+    cut = exp.and_(
+        exp.Length(this=text.copy()) > exp.Literal.number(20),
+        size > exp.Literal.number("1e-20"),
+        size.copy() < exp.Literal.number("1e16"),
+    )
+    trimmed = exp.Trim(this=digits, expression=exp.Literal.string("0"), position="TRAILING")
+    return exp.Case(ifs=[exp.If(this=cut, true=trimmed)], default=text)
 
 
 def _moment(cast: exp.Expr) -> exp.Expr:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text, quote_names, text_columns
 
-__all__ = ["Spark"]
+__all__ = ["Spark", "fraction"]
 
 _EXACT = exp.Var(this="UTF8_BINARY")
 
@@ -38,7 +38,7 @@ class Spark(Dialect):
                 select.set("order", None)
                 select.set("distribute", exp.Distribute(expressions=[exp.Rand()]))
                 select.set("sort", exp.Sort(expressions=[exp.Rand()]))
-        return text_columns(quote_names(tree), _EXACT)
+        return text_columns(quote_names(floating_division(fraction_as_text(tree, fraction))), _EXACT)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """A scratch table as far as a script can have one; the engine's own outlive changes of the source."""
@@ -54,3 +54,16 @@ class Spark(Dialect):
         """The new name with its schema, but never with the catalog."""
         renamed = [*table[:-1], name][-2:]
         return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation(renamed)}"
+
+
+def fraction(number: exp.Expr) -> exp.Expr:
+    """12345678.9 and 0.0005 in digits: a cast writes 1.23456789E7 and 5.0E-4."""
+    text = exp.cast(number.copy(), exp.DType.TEXT)
+    digits = exp.cast(exp.cast(text.copy(), "DECIMAL(38, 21)", dialect="spark"), exp.DType.TEXT)
+    trimmed = exp.Anonymous(
+        this="REGEXP_REPLACE", expressions=[digits, exp.Literal.string("0+$"), exp.Literal.string("")]
+    )
+    size = exp.Abs(this=number.copy())
+    in_powers = exp.Like(this=text.copy(), expression=exp.Literal.string("%E%"))  # no decimal is written so
+    plain = exp.and_(in_powers, size >= exp.Literal.number("0.0001"), size.copy() < exp.Literal.number("1e16"))
+    return exp.Case(ifs=[exp.If(this=plain, true=trimmed)], default=text)

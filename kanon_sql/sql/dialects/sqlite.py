@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.rewrites import fraction_as_text
 
 __all__ = ["SQLite"]
 
@@ -43,6 +44,7 @@ class SQLite(Dialect):
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""
         tree = replaced(tree, exp.Cast, _decimal_arithmetic)
+        tree = fraction_as_text(tree, _fraction)
         tree = replaced(tree, exp.Cast, _strict_cast)
         tree = replaced(tree, exp.Extract, _extract)
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
@@ -162,6 +164,15 @@ def _number_text(scaled: exp.Expr, digits: int) -> exp.Expr:
         f"ABS(:s) / {unit}, ABS(:s) % {unit}) END",
         s=exp.paren(scaled.copy()),
     )
+
+
+def _fraction(number: exp.Expr) -> exp.Expr:
+    """The fewest digits that read back as the number: a cast has fifteen, and 0.1 + 0.2 would be 0.3."""
+    shown = {digits: f"PRINTF('%!.{digits}g', :v)" for digits in (15, 16, 17)}
+    whens = " ".join(f"WHEN CAST({shown[digits]} AS REAL) = :v THEN {shown[digits]}" for digits in (15, 16))
+    # 1e+20 is 1.0e+20 otherwise.
+    text = f"REPLACE(CASE {whens} ELSE {shown[17]} END, '.0e', 'e')"
+    return _built(f"CASE WHEN TYPEOF(:v) = 'real' THEN {text} ELSE CAST(:v AS TEXT) END", v=number)
 
 
 def _strict_cast(cast: exp.Expr) -> exp.Expr:

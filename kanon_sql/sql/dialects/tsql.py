@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import TokenType, exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import exact_int_division, is_text, quote_names, text_columns, text_type
+from kanon_sql.sql.dialects.rewrites import exact_int_division, fraction_as_text, quote_names, text_columns, text_type
 
 __all__ = ["TSQL"]
 
@@ -50,7 +50,7 @@ class TSQL(Dialect):
         """Unicode text of any length, lengths that count blanks, random order, and NULLs that are equal."""
         tree = text_columns(exact_int_division(quote_names(tree)), exp.Var(this=_COLLATION))
         tree = replaced(tree, (exp.NullSafeEQ, exp.NullSafeNEQ), _by_intersect)
-        tree = replaced(tree, exp.Case, _float_text)
+        tree = fraction_as_text(tree, _fraction)
         tree = replaced(tree, exp.Repeat, _unlimited)
         tree = replaced(tree, exp.Length, _length)
         tree = replaced(tree, exp.Rand, _random)
@@ -104,14 +104,9 @@ def _by_intersect(node: exp.Expr) -> exp.Expr:
     return found if isinstance(node, exp.NullSafeEQ) else exp.Not(this=found)
 
 
-def _float_text(node: exp.Expr) -> exp.Expr:
-    """A number with a fraction as text: a cast keeps six digits of a float, style 3 all of them."""
-    default, condition = node.args.get("default"), node.args["ifs"][0].this
-    whole = isinstance(condition, exp.And) and isinstance(condition.this.expression, exp.Floor)
-    if whole and isinstance(default, exp.Cast) and is_text(default.to):
-        style = exp.Literal.number(3)
-        node.set("default", exp.Convert(this=_TEXT.copy(), expression=default.this.copy(), style=style))
-    return node
+def _fraction(number: exp.Expr) -> exp.Expr:
+    """A cast keeps six digits of a float, style 3 all of them."""
+    return exp.Convert(this=_TEXT.copy(), expression=number, style=exp.Literal.number(3))
 
 
 def _unlimited(node: exp.Expr) -> exp.Expr:
