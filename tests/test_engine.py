@@ -117,13 +117,18 @@ def test_only_what_the_engine_opened_is_closed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("zone", "replacements"), [("UTC", True), ("Asia/Tokyo", True), ("Asia/Tokyo", False)])
 def test_a_run_has_settings_of_its_own(zone: str, replacements: bool) -> None:
     settings = "SELECT current_setting('TimeZone'), current_setting('python_enable_replacements')"
+
+    def fails(engine: DuckDBEngine) -> None:
+        with engine.run(Deadline(None)):
+            assert connection.execute(settings).fetchone() == ("UTC", False)
+            raise RuntimeError("of the run")
+
     with duckdb.connect() as connection:
         connection.execute(f"SET TimeZone = '{zone}'; SET python_enable_replacements = {replacements}")
-        engine = kanon_sql.connect(connection)
+        engine = DuckDBEngine(connection)
         for _ in range(2):  # the first run lists all settings, later ones do not
-            with pytest.raises(RuntimeError, match="of the run"), engine.run(Deadline(None)):
-                assert connection.execute(settings).fetchone() == ("UTC", False)
-                raise RuntimeError("of the run")
+            with pytest.raises(RuntimeError, match="of the run"):
+                fails(engine)
             assert connection.execute(settings).fetchone() == (zone, replacements)
 
 
