@@ -53,6 +53,39 @@ def spec(**changes: Any) -> kanon_sql.Spec:
     )
 
 
+# --- Numbers ---
+
+
+def test_floats_that_six_digits_do_not_tell_apart_are_two(mariadb: Any) -> None:
+    """A cast writes both as 0.123457: each would have had all four of the census behind it, and one label."""
+    for name, values in (("numbers", [0.12345671, 0.12345674]), ("census", [0.12345671] * 3 + [0.12345674])):
+        mariadb.drop(name)
+        mariadb.execute(f"CREATE TABLE {name} (q FLOAT)")
+        mariadb.execute(f"INSERT INTO {name} VALUES {', '.join(f'({value})' for value in values)}")
+    engine = mariadb.connect()
+    asked = spec(source="numbers", sensitive=[], privacy=[{"k_map": {"population": "census", "k": 2}}])
+    (found,) = kanon_sql.check(engine, asked, "numbers").achieved.values()
+    assert (found["k"], found["violating_classes"]) == (1, 1)
+    engine.close()
+    for name in ("numbers", "census"):
+        mariadb.drop(name)
+
+
+def test_floats_are_labelled_as_short_as_they_read_back(mariadb: Any) -> None:
+    mariadb.drop("numbers")
+    mariadb.execute("CREATE TABLE numbers (q FLOAT)")
+    written = ["0.1", "2.5", "-0.00012", "123456.7890625", "123457", "16777218", "0.12345670908689499"]
+    mariadb.execute(f"INSERT INTO numbers VALUES {', '.join(f'({value}), ({value})' for value in written)}")
+    engine = mariadb.connect()
+    asked = spec(
+        source="numbers", quasi_identifiers={"q": {"maximum_level": 0}}, sensitive=[], privacy=[{"k_anonymity": 2}]
+    )
+    assert kanon_sql.anonymize(engine, asked).passed
+    assert Counter(label for (label,) in mariadb.rows("released")) == dict.fromkeys(written, 2)
+    engine.close()
+    mariadb.drop("numbers")
+
+
 # --- Text ---
 
 

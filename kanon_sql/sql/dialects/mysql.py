@@ -106,7 +106,10 @@ def _characters(kind: exp.DataType) -> int:
 
 
 def _fraction(number: exp.Expr) -> exp.Expr:
-    """A cast makes 22 characters of a DOUBLE and rounds it to fit; as a decimal it keeps all its digits."""
+    """A cast makes 22 characters of a DOUBLE and rounds it to fit; as a decimal it keeps all its digits.
+
+    Of a FLOAT it makes six digits. Where they do not read back as the number, it is written as a DOUBLE.
+    """
     text, size = exp.cast(number.copy(), exp.DType.VARCHAR), exp.Abs(this=number.copy())
     digits = exp.cast(exp.cast(number.copy(), "DECIMAL(60, 38)", dialect="mysql"), exp.DType.VARCHAR)
     cut = exp.and_(
@@ -115,7 +118,10 @@ def _fraction(number: exp.Expr) -> exp.Expr:
         size.copy() < exp.Literal.number("1e16"),
     )
     trimmed = exp.Trim(this=digits, expression=exp.Literal.string("0"), position="TRAILING")
-    return exp.Case(ifs=[exp.If(this=cut, true=trimmed)], default=text)
+    kept = exp.or_(*(exp.cast(text.copy(), kind).eq(number.copy()) for kind in (exp.DType.DOUBLE, exp.DType.FLOAT)))
+    whens = [exp.If(this=cut, true=trimmed), exp.If(this=kept, true=text.copy())]
+    wide = exp.cast(exp.cast(number.copy(), exp.DType.DOUBLE), exp.DType.VARCHAR)
+    return exp.Case(ifs=whens, default=wide)
 
 
 def _moment(cast: exp.Expr) -> exp.Expr:
