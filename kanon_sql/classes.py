@@ -196,12 +196,12 @@ def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
     return [model.condition(measure_name(index, model)) for index, model in enumerate(models)]
 
 
-def flagged_classes(frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
-    """The classes with a column ``satisfied``, 1 or 0."""
+def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
+    """The classes with a column ``satisfied``, 1 or 0; without their keys, where nobody looks at them."""
     return render(
         "evaluate/flagged",
-        classes=classes(frames, models),
-        columns=[*frames.key_names, *frames.carried_names, *judged_columns(models)],
+        classes=classes(frames, models, with_keys=with_keys),
+        columns=[*(frames.key_names if with_keys else []), *frames.carried_names, *judged_columns(models)],
         conditions=conditions(models),
     )
 

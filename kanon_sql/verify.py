@@ -157,7 +157,8 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     numbered = workspace.compiler.dialect.numbers_classes
     for names, own in groupings(models).items():
         edges = size_edges(own)
-        flagged = flagged_classes(_frames(workspace, _over(subject, names), own, numbered=numbered), own)
+        frames = _frames(workspace, _over(subject, names), own, numbered=numbered)
+        flagged = flagged_classes(frames, own, with_keys=False)
         rows = workspace.fetch(
             "evaluate/achieved",
             len(edges),
