@@ -14,7 +14,7 @@ from servers import SUBJECTS, subject_of
 
 import kanon_sql
 from kanon_sql.testing import Subject
-from kanon_sql.testing.conformance import Reference, multiset, same
+from kanon_sql.testing.reference import Reference, multiset, same
 
 ADULT = adult_dir()
 FOLDER = ADULT or Path()

@@ -13,7 +13,7 @@ from test_cli import SPEC, make_clinic, refused, run
 
 import kanon_sql
 from kanon_sql.pipeline.compare import compare, with_k
-from kanon_sql.testing.conformance import alike
+from kanon_sql.testing.reference import alike
 
 
 @pytest.fixture

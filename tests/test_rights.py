@@ -15,7 +15,7 @@ from kanon_sql.errors import DatabaseError
 from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
-from kanon_sql.testing.conformance import Reference, same
+from kanon_sql.testing.reference import Reference, same
 
 COLUMNS = {"q": "text", "s": "text", "n": "integer", "m": "text"}
 ROWS = [

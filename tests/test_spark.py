@@ -19,7 +19,7 @@ from kanon_sql.engines.base import Engine
 from kanon_sql.engines.spark import SETTINGS
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Creation, Statement
-from kanon_sql.testing.conformance import NAMES
+from kanon_sql.testing.cases import NAMES
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 

@@ -1,0 +1,215 @@
+"""The same answers as DuckDB's, verb by verb."""
+
+from __future__ import annotations
+
+import random
+from math import isclose
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Engine
+from kanon_sql.pipeline.clean import clean
+from kanon_sql.pipeline.init import write_spec
+from kanon_sql.pipeline.result import Result
+from kanon_sql.testing.cases import CASES, FEW, L_AND_T, SPEC, VISITS, visits
+from kanon_sql.testing.fixtures import Fixtures
+from kanon_sql.testing.reference import Made, Reference, alike, made, multiset, same
+from kanon_sql.testing.subject import Subject
+
+__all__ = ["Answers"]
+
+
+class Answers(Fixtures):
+    """The same answers as DuckDB's, verb by verb."""
+
+    @pytest.mark.parametrize("case", CASES)
+    def test_the_same_release_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, case: str
+    ) -> None:
+        spec = kanon_sql.Spec.from_dict({**SPEC, **CASES[case]})
+
+        def answered(where: Reference | Subject, own: Engine) -> tuple[Made, Result, Result]:
+            release = made(where, own, spec)
+            by_rows = spec.unit is not None
+            return release, kanon_sql.check(own, spec, count_rows=by_rows), kanon_sql.check(own, spec, "visits")
+
+        (theirs, rows), of_release, of_source = reference.once(case, lambda: answered(reference, reference.engine))
+        (ours, found), checked, source = answered(with_visits, engine)
+        same(ours, theirs)
+        assert found == rows
+        assert ours.cost.source_scans <= 2, "once where the release can be written from the frequency set"
+        same(checked, of_release)
+        same(source, of_source)
+
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_the_same_details_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
+    ) -> None:
+        """What a report shows: histograms of classes, losses, the lattice."""
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": L_AND_T, "suppression": {"limit": 1.0}})
+        ours, theirs = (kanon_sql.plan(used, spec, details=True).details for used in (engine, reference.engine))
+        assert ours is not None
+        assert theirs is not None
+        assert ours.tables == theirs.tables
+        assert ours.lattice == theirs.lattice
+        for mine, yours in zip(ours.attributes, theirs.attributes, strict=True):
+            assert isclose(mine.loss, yours.loss, rel_tol=1e-9, abs_tol=1e-9)
+
+    @pytest.mark.parametrize("mode", ["temp", "inline", "schema"])
+    def test_every_scratch_mode_gives_the_same_and_leaves_nothing(
+        self, with_visits: Subject, reference: Reference, mode: str
+    ) -> None:
+        if mode in with_visits.lacks:
+            pytest.skip(with_visits.lacks[mode])
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "search": {"metric": "height"}})
+        scratch = mode
+        if mode == "schema":
+            scratch = f"schema:{'.'.join(with_visits.schema('kanon_scratch'))}"
+        with_visits.drop("visits_release")
+        engine = with_visits.connect(scratch=scratch)
+        try:
+            before = set(with_visits.tables())
+            same(kanon_sql.plan(engine, spec), kanon_sql.plan(reference.engine, spec))
+            assert set(with_visits.tables()) == before, "plan writes nothing"
+            ours = kanon_sql.anonymize(engine, spec)
+            assert set(with_visits.tables()) - before <= {"visits_release", "kanon_sql_manifest", "kanon_sql_scratch"}
+            assert engine.scratch.mode == mode
+            assert ours.cost.source_scans <= 2 or mode == "inline"
+            assert clean(engine, drop=False).objects == ()
+        finally:
+            engine.close()
+            with_visits.drop("visits_release")
+
+    def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0.2, "style": "mask"}})
+        reference.drop("visits_release")
+        meanings = {"illness": {"tree": {"Infection": ["flu", "Flu"], "Other": ["ulcer", "asthma"]}}}
+        before, audits = set(with_visits.tables()), []
+        for own in (reference.engine, engine):
+            assert kanon_sql.anonymize(own, spec).passed
+            audits.append(
+                kanon_sql.audit(
+                    own, spec, external="visits", on=["age", "zip", "charge"], earlier=["visits_release"],
+                    hierarchies=meanings, negations=2,
+                )
+            )  # fmt: skip
+        assert set(with_visits.tables()) - before <= {"visits_release", "kanon_sql_manifest", "kanon_sql_scratch"}
+        theirs, ours = audits
+        assert ours.verdict == theirs.verdict == "fail"
+        assert not any("CREATE" in sql for sql in ours.sql)
+        expected = {attack.label: attack for attack in theirs.attacks if attack.name != "unsorted"}
+        found = {attack.label: attack for attack in ours.attacks if attack.name != "unsorted"}
+        assert found.keys() == expected.keys()
+        for label, attack in expected.items():
+            same_one = found[label]
+            assert (same_one.examined, same_one.exposed, same_one.beyond) == (
+                attack.examined, attack.exposed, attack.beyond,
+            ), label  # fmt: skip
+            assert attack.risk is not None
+            assert same_one.risk is not None
+            assert isclose(same_one.risk, attack.risk, abs_tol=1e-9), label
+
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_a_population_protects_alike(
+        self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
+    ) -> None:
+        """k-map and delta-presence while searching, in the release, and in check, where labels find their people."""
+        census = [row[2:6] for row in [*visits(), *visits(9), *visits(10)]]
+        columns = {name: kind for name, kind in VISITS.items() if name in ("age", "zip", "born", "sex")}
+        with_visits.table("census", columns, census)
+        reference.table("census", columns, census)
+        asked = [
+            {"k_map": {"population": "census", "k": 4}},
+            {"delta_presence": {"population": "census", "delta_max": 0.6}},
+        ]
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": asked})
+        reference.drop("visits_release")
+        theirs = kanon_sql.anonymize(reference.engine, spec)
+        assert theirs.passed
+        same(kanon_sql.anonymize(engine, spec), theirs)
+        assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        for table in ("visits_release", "visits"):
+            same(
+                kanon_sql.check(engine, spec, table, count_rows=True),
+                kanon_sql.check(reference.engine, spec, table, count_rows=True),
+            )
+        with_visits.drop("census")
+
+    def test_the_same_beliefs_and_consistency_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine
+    ) -> None:
+        """A release and a source judged against a weighted background; rows that several classes may be behind."""
+        draw = random.Random(5)
+        columns = {name: VISITS[name] for name in ("age", "zip", "born", "sex", "illness")} | {"share": "double"}
+        values = ("flu", "Flu", "ulcer", "asthma", None)
+        survey = [(*row[2:6], value, draw.randint(1, 9) / 4) for row in visits() for value in values]
+        for database in (with_visits, reference):
+            database.table("survey", columns, survey)
+        believed = {"attribute": "illness", "background": "survey", "weight": "share", "theta": 0.3, "epsilon": 0.01}
+        spec = kanon_sql.Spec.from_dict(SPEC)
+        reference.drop("visits_release")
+        for item in (reference.engine, engine):
+            assert kanon_sql.anonymize(item, spec).passed
+        labels = dict.fromkeys(("age", "zip", "born", "sex", "illness"), "text")
+        released = sorted(reference.rows("visits_release"), key=str)
+        masked = [(*(["*"] * 4 if draw.random() < 0.3 else row[:4]), row[4]) for row in released]
+        for database in (with_visits, reference):
+            database.table("masked", labels, masked)
+        judged = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"bayes_optimal": believed}]})
+        same(kanon_sql.check(engine, judged), kanon_sql.check(reference.engine, judged))
+        for table in ("visits_release", "masked"):
+            ours, theirs = (
+                kanon_sql.audit(item, spec, table, attacks=["consistency"]).to_dict()
+                for item in (engine, reference.engine)
+            )
+            assert len(theirs["attacks"]) == 3
+            alike(ours["attacks"], theirs["attacks"])
+        with_visits.drop("survey")
+        with_visits.drop("masked")
+
+    def test_the_same_hierarchies_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        """Rules and a tree that lacks a value; nothing but SELECT and temporary tables."""
+        tree = {"tree": {"chronic": ["asthma", "ulcer"], "acute": ["flu"]}}
+        hierarchies = {"age": {"intervals": [5, 20], "top": 60}, "zip": {"prefix": [3, 1]}, "illness": tree}
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": hierarchies, "sensitive": []})
+        before = set(with_visits.tables())
+        ours, theirs = (kanon_sql.hierarchy(item, spec, reveal=500).to_dict() for item in (engine, reference.engine))
+        assert set(with_visits.tables()) == before
+        assert ours["cost"]["source_scans"] == 1 or engine.scratch.mode == "inline"
+        for found in (ours, theirs):
+            del found["cost"]
+            for item in found["hierarchies"]:  # equally frequent values come in the engine's own order
+                item["examples"].sort(key=str)
+                item["missing_values"].sort()
+        alike(ours, theirs)
+
+    @pytest.mark.parametrize("unit", [None, "person"])
+    def test_the_same_risk_as_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None
+    ) -> None:
+        """Two tables, NULL among the values, combinations of columns; nothing but SELECT."""
+        everybody = [*visits(), *visits(9)]
+        with_visits.table("everybody", VISITS, everybody)
+        reference.table("everybody", VISITS, everybody)
+        spec = kanon_sql.Spec.from_dict(
+            {**SPEC, "unit": unit, "quasi_identifiers": {"age": {"intervals": [20]}, "sex": None, "illness": None},
+             "sensitive": []}
+        )  # fmt: skip
+        before = set(with_visits.tables())
+        ours, theirs = (
+            kanon_sql.risk(item, spec, population="everybody", sampling_fraction=0.5).to_dict()
+            for item in (engine, reference.engine)
+        )
+        assert set(with_visits.tables()) == before
+        del ours["cost"], theirs["cost"]
+        alike(ours, theirs)
+        with_visits.drop("everybody")
+
+    def test_init_suggests_the_same_spec(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        def without_comments(text: str) -> list[str]:
+            return [line.split("  #")[0] for line in text.splitlines() if not line.lstrip().startswith("#")]
+
+        ours = write_spec(engine, "visits")
+        kanon_sql.Spec.parse(ours)
+        assert without_comments(ours) == without_comments(write_spec(reference.engine, "visits"))

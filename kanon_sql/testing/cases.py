@@ -1,0 +1,188 @@
+"""The tables and the specs that the suite tries."""
+
+from __future__ import annotations
+
+import random
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+__all__ = ["CASES", "FEW", "L_AND_T", "NAMES", "NASTY", "SETS", "SINGLE_VALUES", "SPEC", "VISITS", "visits"]
+
+NASTY = [
+    "a", "A", "a ", " a", "á", "a\u0301", "ä", "ß", "ss", "", " ", "'", '"', "''", "\\", "\\'", "\\n", "%", "%s", "%%",
+    "_", ":x", ":1", "?", "$1", "{0}", "{{ x }}", "#", "--", "/* x */", ";", "\n", "\r\n", "\t", "`", "[a]", "NULL",
+    "null", "*", "0", "00", "0.0", "1e3", "-0", "İ", "ı", "i", "I", "🙂", "🙂🙂", "ﬁ", "fi", "Ａ", "\u200b", "\u00a0",
+    "x" * 10_000, "x" * 9_999 + "y", None,
+]  # fmt: skip
+"""Texts that engines like to merge, to cut, to unquote, or to take for SQL. All are different."""
+
+NAMES = [
+    "Select", "order", "marital-status", 'a"b', "a`b", "a b", "x; drop table y", "naïve", "名", "100%", "a:b", "a'b",
+    "value", "row_count", "q0", "kanon_source", "CamelCase",
+]  # fmt: skip
+"""Names that need quoting, or that our own SQL uses."""
+
+VISITS = {
+    "person": "integer",
+    "name": "text",
+    "age": "integer",
+    "zip": "text",
+    "born": "date",
+    "sex": "text",
+    "weight": "decimal",
+    "illness": "text",
+    "charge": "integer",
+}
+
+
+def visits(seed: int = 7, persons: int = 90) -> list[tuple[Any, ...]]:
+    """A small clinic: one or two visits per person, with NULLs."""
+    draw = random.Random(seed)
+    rows = []
+    for person in range(persons):
+        of_person = (
+            f"n{person}",
+            draw.randint(-5, 90),
+            draw.choice(["94130", "94131", "9423", "94230", "x"]),
+            date(draw.randint(1940, 1999), draw.randint(1, 12), draw.randint(1, 28)),
+            draw.choice(["M", "F", "m"]),
+            Decimal(draw.randint(300, 990)) / 10,
+        )
+        for _ in range(draw.randint(1, 2)):
+            rows.append((person, *of_person, draw.choice(["flu", "Flu", "ulcer", "asthma", None]), draw.randint(1, 99)))
+    return rows
+
+
+SPEC: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "release": "visits_release",
+    "identifiers": ["name"],
+    "quasi_identifiers": {
+        "age": {"intervals": [20], "bottom": 0, "top": 80},
+        "zip": {"prefix": [3]},
+        "born": {"dates": ["quarter", "decade"]},
+        "sex": {"tree": {"x": ["M", "m"], "y": ["F"]}},
+    },
+    "sensitive": ["illness"],
+    "keep": ["charge"],
+    "privacy": [{"k_anonymity": 3}],
+    "suppression": {"limit": 0.2},
+}
+
+FEW = {name: SPEC["quasi_identifiers"][name] for name in ("age", "sex")}
+"""Where the lattice is not what is tried, a small one will do."""
+
+L_AND_T = [
+    {"k_anonymity": 2},
+    {"l_diversity": {"attribute": "illness", "l": 2}},
+    {"l_diversity": {"attribute": "illness", "l": 1.5, "kind": "entropy"}},
+    {"l_diversity": {"attribute": "illness", "l": 2, "kind": "recursive", "c": 3}},
+    {"t_closeness": {"attribute": "illness", "t": 0.6}},
+]
+
+SETS = [
+    {"k_anonymity": 3},
+    {"k_anonymity": {"k": 12, "quasi_identifiers": ["sex"]}},
+    {"k_anonymity": {"k": 8, "quasi_identifiers": ["age", "sex"]}},
+]
+
+SINGLE_VALUES = [
+    {"t_closeness": {"attribute": "charge", "t": 0.5, "distance": "ordered"}},
+    {
+        "t_closeness": {
+            "attribute": "illness",
+            "t": 0.5,
+            "distance": "hierarchical",
+            "hierarchy": {
+                "tree": {"inside": {"gut": ["ulcer"], "lungs": ["asthma"]}, "outside": {"nose": ["flu", "Flu"]}}
+            },
+        }
+    },
+    {"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.7, "k": 2, "values": ["Flu"]}},
+    {"p_sensitive_k_anonymity": {"attribute": "illness", "p": 2, "k": 2}},
+    {"beta_likeness": {"attribute": "illness", "beta": 4, "kind": "basic"}},
+    {"beta_likeness": {"attribute": "charge", "beta": 90, "kind": "enhanced"}},
+    {"delta_disclosure": {"attribute": "illness", "delta": 5}},
+    {
+        "l_diversity": {
+            "attribute": "illness",
+            "kind": "npd_recursive",
+            "l": 2,
+            "c": 4,
+            "c2": 0.01,
+            "allow_positive": ["flu"],
+            "forbid_negative": ["ulcer"],
+        }
+    },
+]
+
+CASES: dict[str, dict[str, Any]] = {
+    "loss": {},
+    "height": {"search": {"metric": "height"}},
+    "precision": {"search": {"metric": "precision", "algorithm": "samarati"}},
+    "discernibility": {"search": {"metric": "discernibility", "algorithm": "incognito"}},
+    "average_class_size": {"search": {"metric": "average_class_size"}},
+    "super-roots": {"search": {"algorithm": "incognito", "variant": "super_roots"}},
+    "cube": {"search": {"algorithm": "incognito", "variant": "cube"}},
+    "matrix": {"search": {"algorithm": "samarati", "matrix": True}, "unit": "person"},
+    "entropy": {"search": {"metric": "entropy"}},
+    "ambiguity": {"search": {"metric": "ambiguity"}},
+    "l and t": {"privacy": L_AND_T, "suppression": {"limit": 0.4}},
+    "masked": {"suppression": {"limit": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
+    "models of single values, distances": {
+        "sensitive": ["illness", "charge"],
+        "keep": [],
+        "quasi_identifiers": FEW,
+        "privacy": SINGLE_VALUES,
+        "suppression": {"limit": 0.9},
+    },
+    "sets": {"privacy": SETS, "suppression": {"limit": 0.4}, "search": {"metric": "entropy"}},
+    "sets, persons, l and t, masked": {
+        "unit": "person",
+        "privacy": [*L_AND_T, *SETS[1:]],
+        "suppression": {"limit": 0.5, "style": "mask"},
+    },
+    "persons": {"unit": "person"},
+    "persons, l and t, masked": {
+        "unit": "person",
+        "privacy": L_AND_T,
+        "suppression": {"limit": 0.5, "style": "mask"},
+    },
+    "expressions": {
+        "quasi_identifiers": {
+            "age": {"sql": ["floor(x / 10) * 10", "CASE WHEN x < 40 THEN 'young' ELSE 'old' END"]},
+            "zip": {"sql": ["substring(x, 1, 2)"]},
+        }
+    },
+    "intervals": {
+        "quasi_identifiers": {"zip": None, "sex": {"tree": {"x": ["M", "m"], "y": ["F", "none"]}}},
+        "search": {"algorithm": "k_optimize"},
+    },
+    "intervals of dates and numbers, limited, l": {
+        "quasi_identifiers": {"born": None, "weight": None},
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "illness", "l": 2}}],
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
+    },
+    "intervals, persons, NULL": {
+        "unit": "person",
+        "quasi_identifiers": {"sex": None, "illness": None},
+        "sensitive": [],
+        "search": {"algorithm": "k_optimize"},
+    },
+    "intervals, NULLs suppressed, masked": {
+        "quasi_identifiers": {"weight": None, "illness": {"tree": {"x": ["flu", "Flu"], "y": ["asthma", "ulcer"]}}},
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6, "style": "mask"},
+        "search": {"algorithm": "k_optimize", "metric": "discernibility", "cuts": 4},
+    },
+    "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
+    "decimals and NULLs": {
+        "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.6},
+    },
+}

@@ -1,0 +1,211 @@
+"""Values and names that engines like to merge, to cut, or to write in their own way."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines.base import Engine
+from kanon_sql.errors import SpecError
+from kanon_sql.testing.cases import NAMES, NASTY
+from kanon_sql.testing.fixtures import Fixtures
+from kanon_sql.testing.reference import Reference, made, multiset, same
+from kanon_sql.testing.subject import Subject
+
+__all__ = ["Values"]
+
+_FLAGS: Mapping[str | None, str] = {"true": "1", "false": "0"}
+"""Engines without a boolean type have 1 and 0."""
+
+
+class Values(Fixtures):
+    """Values and names that engines like to merge, to cut, or to write in their own way."""
+
+    def test_a_text_is_linked_with_itself_alone(self, subject: Subject, engine: Engine) -> None:
+        """Merging two of them would hide a unique match."""
+        values = [value for value in NASTY if value != "*"]  # which would be the label of any value
+        subject.table("nasty", {"q": "text", "s": "text"}, [(value, value) for value in values])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "release": "visits_release", "quasi_identifiers": {"q": None},
+                "keep": ["s"], "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        for on in (["q"], ["s"], ["q", "s"]):
+            result = kanon_sql.audit(engine, spec, "nasty", external="nasty", on=on, attacks=["linking"])
+            assert [attack.exposed for attack in result.attacks] == [len(values), len(values)]
+        subject.drop("nasty")
+
+    def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:
+        """Every nasty text is a class of its own; merging two would make a class look larger than it is."""
+        counts = {value: 1 + position % 3 for position, value in enumerate(NASTY)}
+        rows = [(value,) for value, count in counts.items() for _ in range(count)]
+        subject.table("nasty", {"q": "text"}, rows)
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "release": "visits_release",
+                "quasi_identifiers": {"q": {"maximum_level": 0}},
+                "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.9},
+            }
+        )  # fmt: skip
+        checked = kanon_sql.check(engine, spec, "nasty")
+        assert checked.classes["count"] == len(NASTY)
+        (achieved,) = checked.achieved.values()
+        assert achieved["violating_classes"] == sum(count < 2 for count in counts.values())
+        result = kanon_sql.anonymize(engine, spec)
+        expected = Counter({(value,): count for value, count in counts.items() if count >= 2})
+        assert Counter(subject.rows("visits_release")) == expected
+        assert result.rows["suppressed"] == sum(count for count in counts.values() if count < 2)
+        subject.drop("nasty")
+
+    def test_different_texts_are_different_sensitive_values(self, subject: Subject, engine: Engine) -> None:
+        values = [value for value in NASTY if value is not None]
+        subject.table("nasty", {"q": "text", "s": "text"}, [("same", value) for value in values])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "nasty", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
+                "privacy": [{"l_diversity": {"attribute": "s", "l": 2}}],
+            }
+        )  # fmt: skip
+        (achieved,) = kanon_sql.check(engine, spec, "nasty").achieved.values()
+        assert achieved["l"] == len(values)
+        subject.drop("nasty")
+
+    def test_numbers_and_dates(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        columns = {"n": "bigint", "d": "decimal", "b": "date", "x": "double"}
+        numbers = [-(2**53) - 1, -(2**53), 2**53, 2**53 + 1, -1, 0, 1, 9]
+        decimals = [Decimal(text) for text in ("-10.01", "-10.00", "-0.01", "0", "0.01", "9.99", "10", "10.01")]
+        dates = [date(1, 1, 1), date(999, 12, 31), date(1000, 1, 1), date(1899, 12, 31), date(1900, 1, 1),
+                 date(1969, 12, 31), date(1970, 1, 1), date(2000, 2, 29)]  # fmt: skip
+        doubles = [-1e15, -2.5, -0.5, 0.0, 0.5, 2.5, 1024.0, 1e15]
+        listed = zip(numbers, decimals, dates, doubles, strict=True)
+        rows: list[tuple[Any, ...]] = [row for row in listed for _ in range(2)]
+        rows += [(None, None, None, None)] * 3
+        subject.table("numbers", columns, rows)
+        reference.table("numbers", columns, rows)
+        quasi: dict[str, Any] = {
+            "n": {"maximum_level": 0},
+            "d": {"intervals": [0.5, 10], "minimum_level": 1, "maximum_level": 1},
+            "b": {"dates": ["month", "decade", "century"], "minimum_level": 2, "maximum_level": 2},
+            "x": {"maximum_level": 0},
+        }
+        for name, minimum in (("d", 0), ("d", 1), ("d", 2), ("b", 0), ("b", 1), ("b", 2), ("b", 3), ("n", 0), ("x", 0)):
+            levels = {**quasi[name], "minimum_level": minimum, "maximum_level": minimum}
+            spec = kanon_sql.Spec.from_dict(
+                {
+                    "version": 1, "source": "numbers", "release": "visits_release",
+                    "quasi_identifiers": {name: levels}, "privacy": [{"k_anonymity": 2}],
+                }
+            )  # fmt: skip
+            question = ("numbers", name, minimum)
+            theirs, expected = reference.once(question, partial(made, reference, reference.engine, spec))
+            ours, found = made(subject, engine, spec)
+            same(ours, theirs)
+            assert found == expected, (name, minimum)
+        subject.drop("numbers")
+
+    def test_fractions(self, subject: Subject, engine: Engine) -> None:
+        """Labels have the fewest digits that read back as the number, and no number shares another's."""
+        plain = [0.1 + 0.2, 0.3, 1 / 3, 12345678.9, 0.0005, 123456789012345.67, -0.00014781864062369965]
+        in_powers = [1.5e300, 1e22, 1e-5]  # written in several ways
+        subject.table("fractions", {"q": "double"}, [(value,) for value in [*plain, *in_powers] for _ in range(2)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release",
+                "quasi_identifiers": {"q": {"maximum_level": 0}}, "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        labels = Counter(label for (label,) in subject.rows("visits_release"))
+        assert {repr(value): 2 for value in plain}.items() <= labels.items()
+        assert sorted(map(float, labels)) == sorted([*plain, *in_powers])
+        subject.drop("fractions")
+
+    def test_decimals_divided(self, subject: Subject, engine: Engine) -> None:
+        """A quotient is a binary fraction on every engine, not a decimal of a few digits."""
+        values = [Decimal(text) for text in ("0.05", "1.25", "12345678.90", "10.00")]
+        subject.table("fractions", {"q": "decimal"}, [(value,) for value in values for _ in range(2)])
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "fractions", "release": "visits_release", "privacy": [{"k_anonymity": 2}],
+                "quasi_identifiers": {"q": {"sql": ["x / 3"], "minimum_level": 1, "maximum_level": 1}},
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        found = Counter(label for (label,) in subject.rows("visits_release"))
+        assert found == {repr(float(value) / 3): 2 for value in values}
+        subject.drop("fractions")
+
+    def test_times_flags_and_identifiers(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        times = [datetime(1900, 1, 1), datetime(1969, 12, 31, 23, 59, 59, 500_000), datetime(1970, 1, 1),
+                 datetime(2020, 2, 29, 10, 20, 30, 123_456), datetime(2020, 2, 29, 10, 20, 30, 123_457)]  # fmt: skip
+        uuids = [UUID(int=number) for number in (0, 1, 2**64, 2**127, 2**128 - 1)]
+        listed = list(zip(times, [True, False, None, False, True], uuids, strict=True))
+        rows = [row for row in listed for _ in range(2)] + [(None, None, None)] * 3
+        columns = {"t": "timestamp", "f": "boolean", "u": "uuid"}
+        subject.table("times", columns, rows)
+        reference.table("times", columns, rows)
+        expected = Counter({"1900-01-01 00:00:00": 2, "1969-12-31 23:59:59.5": 2, "1970-01-01 00:00:00": 2,
+                            "2020-02-29 10:20:30.123456": 2, "2020-02-29 10:20:30.123457": 2, None: 3})  # fmt: skip
+        spec: dict[str, Any] = {
+            "version": 1, "source": "times", "release": "visits_release", "privacy": [{"k_anonymity": 2}],
+        }  # fmt: skip
+        as_it_is = {"minimum_level": 0, "maximum_level": 0}
+        for name in columns:
+            of_one = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": {name: as_it_is}})
+            same(kanon_sql.anonymize(engine, of_one), kanon_sql.anonymize(reference.engine, of_one))
+            found = Counter(_FLAGS.get(label, label) for (label,) in subject.rows("visits_release"))
+            assert found == Counter(_FLAGS.get(label, label) for (label,) in reference.rows("visits_release")), name
+            assert name != "t" or found == expected
+        months = {"t": {"dates": ["month", "decade"], "minimum_level": 1, "maximum_level": 1}}
+        of_time = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": months})
+        same(kanon_sql.anonymize(engine, of_time), kanon_sql.anonymize(reference.engine, of_time))
+        assert multiset(subject.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        subject.drop("times")
+
+    def test_moments(self, subject: Subject, reference: Reference, engine: Engine) -> None:
+        """Points in time are compared and written in UTC: clocks that go back show one hour twice."""
+        moments = [datetime(2020, 10, 25, hour, 30, tzinfo=UTC) for hour in (0, 1)]
+        moments.append(datetime(1990, 1, 31, 23, 30, 0, 250_000, tzinfo=UTC))
+        rows = [(moment,) for moment in moments for _ in range(2)] + [(None,)] * 3
+        subject.table("moments", {"m": "moment"}, rows)
+        reference.table("moments", {"m": "moment"}, rows)
+        reference.connection.execute("SET TimeZone = 'Europe/Berlin'")
+        spec: dict[str, Any] = {
+            "version": 1, "source": "moments", "release": "visits_release",
+            "quasi_identifiers": {"m": {"minimum_level": 0, "maximum_level": 0}}, "privacy": [{"k_anonymity": 2}],
+        }  # fmt: skip
+        parsed = kanon_sql.Spec.from_dict(spec)
+        same(kanon_sql.anonymize(engine, parsed), kanon_sql.anonymize(reference.engine, parsed))
+        expected = {"2020-10-25 00:30:00+00": 2, "2020-10-25 01:30:00+00": 2, "1990-01-31 23:30:00.25+00": 2, None: 3}
+        for found in (subject.rows("visits_release"), reference.rows("visits_release")):
+            assert Counter(label for (label,) in found) == Counter(expected)
+        dates = kanon_sql.Spec.from_dict({**spec, "quasi_identifiers": {"m": {"dates": ["month"]}}})
+        with pytest.raises(SpecError, match="without time zone"):
+            kanon_sql.plan(engine, dates)
+        reference.connection.execute("RESET TimeZone")
+        subject.drop("moments")
+
+    @pytest.mark.parametrize("name", NAMES)
+    def test_names_that_need_quoting(self, subject: Subject, engine: Engine, name: str) -> None:
+        if name in subject.lacks:
+            pytest.skip(subject.lacks[name])
+        subject.table(name, {name: "text", f"{name}2": "text"}, [("a", "x"), ("a", "y"), ("b", "x")])
+        quoted = '"' + name.replace('"', '""') + '"'
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": quoted, "release": "visits_release", "quasi_identifiers": {name: None},
+                "sensitive": [f"{name}2"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0.5},
+            }
+        )  # fmt: skip
+        assert kanon_sql.anonymize(engine, spec).passed
+        assert Counter(subject.rows("visits_release")) == Counter([("a", "x"), ("a", "y")])
+        subject.drop(name)
