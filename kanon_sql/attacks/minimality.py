@@ -153,7 +153,12 @@ def _within(alpha: float, size: int) -> int:
 def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
     """The level that all labels of an attribute are of: the lowest such."""
     misses = scene.workspace.row(
-        "audit/level_misses", lookup=lookup.table, height=lookup.height, labels=labels, released=lookup.column
+        "audit/level_misses",
+        lookup=lookup.table,
+        height=lookup.height,
+        labels=labels,
+        released=lookup.column,
+        anywhere=(),
     )
     for level, missed in enumerate(misses):
         if not missed:
