@@ -267,6 +267,23 @@ def test_the_release_that_tells_most_counts(database: Database) -> None:
         assert (attack.examined, attack.exposed, attack.risk) == (2, 2, 1.0)
 
 
+def test_a_release_that_somebody_is_not_in_hides_nothing(database: Database) -> None:
+    """Two releases tell of b together, whoever a third one has: b was suppressed there, or came later."""
+    database.table("s", ["q", "d"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")])
+    database.table("r", ["q", "d"], [("*", "x"), ("*", "y"), ("*", "x")])
+    database.table("old", ["q", "d"], database.rows("s"))
+    database.table("fewer", ["q", "d"], [("a", "x"), ("a", "y")])
+    database.table("masked", ["q", "d"], [("a", "x"), ("a", "y"), ("*", "w")])
+    for earlier in (["old"], ["old", "fewer"], ["fewer", "old"], ["fewer", "old", "masked"]):
+        result = audit(database.engine, small_spec(), earlier=earlier, attacks=["complementary", "composition"])
+        for attack in result.attacks:
+            assert (attack.examined, attack.exposed, attack.risk) == (3, 1, 1.0), (attack.label, earlier)
+    with pytest.raises(SpecError, match="at most 60"):
+        audit(database.engine, small_spec(), earlier=["old"] * 61)
+    many = audit(database.engine, small_spec(), earlier=["old"] * 60, attacks=["complementary"])
+    assert many.attacks[0].exposed == 1
+
+
 # --- Other papers -------------------------------------------------------------------------------
 
 
