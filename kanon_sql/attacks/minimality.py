@@ -87,7 +87,7 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     numbered = _numbered(scene, what, labels, names, bound)
     sizes, held = _held(scene, numbered)
     _refuse_violating(bound, sizes, held)
-    least, findings = max(bound.least, asked_k(scene.spec) or 1), list[_Finding]()
+    least, findings = max(bound.least, asked_k(scene.spec, ()) or 1), list[_Finding]()
     for position, lookup in enumerate(lookups):
         if levels[position] > lookup.quasi_identifier.minimum_level:
             cells = _cells(scene, people, lookups, levels, position, numbered)
