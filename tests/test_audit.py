@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from math import isclose
 from typing import Any
@@ -808,3 +810,17 @@ def test_an_order_that_cannot_be_seen_is_refused_by_name(database: Database) -> 
     spec = small_spec(source={"query": "SELECT * FROM s"})
     with pytest.raises(UnsupportedError, match="query or a file"):
         audit(database.engine, spec, attacks=["unsorted"])
+
+
+@pytest.mark.parametrize("without", ["s", "r"])
+def test_a_table_without_row_numbers_is_attacked_otherwise(tmp_path: Any, without: str) -> None:
+    path = tmp_path / "clinic.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name in ("s", "r"):
+            option = " WITHOUT ROWID" if name == without else ""
+            connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, q TEXT, d TEXT){option}")
+            connection.execute(f"INSERT INTO {name} VALUES (1, 'a', 'x'), (2, 'a', 'y')")
+    with closing(kanon_sql.connect(f"sqlite:///{path}")) as engine:
+        result = audit(engine, small_spec())
+    assert "no physical identifier" in result.left_out["unsorted"]
+    assert "consistency (1,k)" in {attack.name for attack in result.attacks}
