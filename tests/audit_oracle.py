@@ -157,15 +157,17 @@ def joined(
     size: Callable[[Counter[Any]], int],
     counts: Callable[[Row], bool] = lambda _: True,
 ) -> Found:
-    """People whose own plain values are in every release, by the size of what all releases have in common."""
+    """People whose own values are in the first release and another, by what all that have them have in common."""
     sizes = []
     for person in source:
         rows = [hidden(person, release, hierarchies, plain) for release in releases]
-        common = rows[0]
-        for others in rows[1:]:
+        inside = [found for found in rows if found[plain_of(person, plain)]]
+        if not rows[0][plain_of(person, plain)] or len(inside) < 2 or not counts(person):
+            continue
+        common = inside[0]
+        for others in inside[1:]:
             common = common & others  # the smaller of the two counts
-        if common[plain_of(person, plain)] and counts(person):
-            sizes.append(size(common))
+        sizes.append(size(common))
     exposed = sum(count < least for count in sizes)
     return Found(len(sizes), exposed, exposed, highest(Fraction(1, count) for count in sizes))
 

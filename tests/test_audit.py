@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from fractions import Fraction
 from math import isclose
 from typing import Any
@@ -267,6 +269,23 @@ def test_the_release_that_tells_most_counts(database: Database) -> None:
         assert (attack.examined, attack.exposed, attack.risk) == (2, 2, 1.0)
 
 
+def test_a_release_that_somebody_is_not_in_hides_nothing(database: Database) -> None:
+    """Two releases tell of b together, whoever a third one has: b was suppressed there, or came later."""
+    database.table("s", ["q", "d"], [("a", "x"), ("a", "y"), ("b", "x"), ("b", "z")])
+    database.table("r", ["q", "d"], [("*", "x"), ("*", "y"), ("*", "x")])
+    database.table("old", ["q", "d"], database.rows("s"))
+    database.table("fewer", ["q", "d"], [("a", "x"), ("a", "y")])
+    database.table("masked", ["q", "d"], [("a", "x"), ("a", "y"), ("*", "w")])
+    for earlier in (["old"], ["old", "fewer"], ["fewer", "old"], ["fewer", "old", "masked"]):
+        result = audit(database.engine, small_spec(), earlier=earlier, attacks=["complementary", "composition"])
+        for attack in result.attacks:
+            assert (attack.examined, attack.exposed, attack.risk) == (3, 1, 1.0), (attack.label, earlier)
+    with pytest.raises(SpecError, match="at most 60"):
+        audit(database.engine, small_spec(), earlier=["old"] * 61)
+    many = audit(database.engine, small_spec(), earlier=["old"] * 60, attacks=["complementary"])
+    assert many.attacks[0].exposed == 1
+
+
 # --- Other papers -------------------------------------------------------------------------------
 
 
@@ -507,6 +526,53 @@ def test_masked_rows_match_everybody(database: Database) -> None:
     assert (backward.examined, backward.exposed, backward.estimate) == (2, 1, True)
 
 
+def test_masked_rows_are_joined_whatever_the_top_is_called(database: Database) -> None:
+    """A mask is an asterisk; whose values stand beside it in another release is exposed all the same."""
+    rows = [("a", "x"), ("a", "y"), ("c", "z"), ("d", "w")]
+    database.table("s", ["q", "d"], rows)
+    database.table("old", ["q", "d"], rows)
+    for top in ("*", "anybody"):
+        spec = small_spec(
+            quasi_identifiers={"q": {"tree": {top: {"low": ["a", "b"], "high": ["c", "d"]}}, "maximum_level": 0}},
+            suppression={"limit": 0.5, "style": "mask"},
+        )
+        database.connection.execute("DROP TABLE IF EXISTS r")
+        assert kanon_sql.anonymize(database.engine, spec).passed
+        assert sorted(database.rows("r")) == [("*", "w"), ("*", "z"), ("a", "x"), ("a", "y")]
+        found = by_name(audit(database.engine, spec, earlier=["old"]))
+        for name in ("complementary with old", "composition of d"):
+            assert (found[name].examined, found[name].exposed, found[name].risk) == (4, 2, 1.0), (top, name)
+        assert found["consistency, global (1,k)"].risk == 1 / 2, top
+        assert audit(database.engine, spec, external="old", on=["q"], attacks=["linking"]).attacks[0].risk == 1 / 2
+
+
+def test_an_asterisk_that_is_a_group_is_no_mask(database: Database) -> None:
+    database.table("s", ["q", "d"], [("a", "x"), ("b", "x"), ("c", "x")])
+    database.table("r", ["q", "d"], [("*", "x"), ("*", "x"), ("c", "x")])
+    database.table("h", ["l0", "l1", "l2"], [("a", "*", "all"), ("b", "*", "all"), ("c", "c", "all")])
+    spec = small_spec(quasi_identifiers={"q": {"table": "h"}})
+    forward, backward = audit(database.engine, spec, external="s", attacks=["linking"]).attacks
+    assert (forward.exposed, backward.exposed) == (1, 1)
+
+
+def test_a_label_of_two_levels_is_taken_at_that_of_the_others(database: Database) -> None:
+    """In a release of cities, New York is not the state: who lives in Buffalo is behind one row."""
+    cities = ["New York", "New York", "New York", "Buffalo", "LA", "LA"]
+    database.table("s", ["q", "d"], [(city, "x") for city in cities])
+    tree = {"US": {"New York": ["New York", "Buffalo"], "CA": ["LA", "Fresno"]}}
+    spec = small_spec(quasi_identifiers={"q": {"tree": tree}})
+    names = ("linking with s", "complementary with old", "consistency (1,k)", "consistency, global (1,k)")
+    states = ["New York"] * 4 + ["CA"] * 2
+    for labels, exposed, matched in (
+        (cities, 1, 1), (states, 0, 0), (["US"] * 6, 0, 0), ([*cities[:4], "US", "US"], 0, 1),
+        ([*cities[:4], "CA", "CA"], 0, 1),  # of no one level: New York may be the state
+    ):  # fmt: skip
+        for table in ("r", "old"):
+            database.table(table, ["q", "d"], [(label, "x") for label in labels])
+        found = by_name(audit(database.engine, spec, external="s", earlier=["old"]))
+        assert [found[name].exposed for name in names] == [exposed] * 3 + [matched], labels
+
+
 def test_columns_need_not_agree_on_types(database: Database) -> None:
     database.table("s", {"q": "INTEGER", "d": "VARCHAR"}, [(7, "x")])
     database.table("r", {"q": "VARCHAR", "d": "VARCHAR", "n": "INTEGER"}, [("7", "x", 5), ("8", "y", 6)])
@@ -744,3 +810,17 @@ def test_an_order_that_cannot_be_seen_is_refused_by_name(database: Database) -> 
     spec = small_spec(source={"query": "SELECT * FROM s"})
     with pytest.raises(UnsupportedError, match="query or a file"):
         audit(database.engine, spec, attacks=["unsorted"])
+
+
+@pytest.mark.parametrize("without", ["s", "r"])
+def test_a_table_without_row_numbers_is_attacked_otherwise(tmp_path: Any, without: str) -> None:
+    path = tmp_path / "clinic.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for name in ("s", "r"):
+            option = " WITHOUT ROWID" if name == without else ""
+            connection.execute(f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, q TEXT, d TEXT){option}")
+            connection.execute(f"INSERT INTO {name} VALUES (1, 'a', 'x'), (2, 'a', 'y')")
+    with closing(kanon_sql.connect(f"sqlite:///{path}")) as engine:
+        result = audit(engine, small_spec())
+    assert "no physical identifier" in result.left_out["unsorted"]
+    assert "consistency (1,k)" in {attack.name for attack in result.attacks}

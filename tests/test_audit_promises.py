@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from test_audit import small_spec
 from test_cli import run
 
-from kanon_sql import audit
+from kanon_sql import audit, check
 from kanon_sql.attacks import Attack
 from kanon_sql.attacks.asked import asked_k, asked_l, asked_population_k
 from kanon_sql.report.html import run_report
@@ -53,6 +53,30 @@ def test_every_requirement_says_what_it_promises(
     spec = small_spec(privacy=privacy)
     assert (asked_k(spec), asked_population_k(spec), asked_l(spec, "d")) == (k, population_k, values)
     assert asked_l(spec, "another") is None
+
+
+def test_a_promise_about_some_columns_is_none_about_all(database: Database) -> None:
+    """A release that satisfies its requirements is not said to expose whom these do not protect."""
+    quasi = {"q": None, "w": None}
+    few: list[dict[str, Any]] = [
+        {"k_anonymity": {"k": 4, "quasi_identifiers": ["q"]}},
+        {"l_diversity": {"attribute": "d", "l": 3, "quasi_identifiers": ["q"]}},
+    ]
+    spec = small_spec(privacy=[K, *few], quasi_identifiers=quasi)
+    assert (asked_k(spec), asked_k(spec, ["q"]), asked_k(spec, ["w"])) == (3, 4, 3)
+    assert (asked_population_k(spec), asked_population_k(spec, ["q"]), asked_l(spec, "d")) == (3, 4, None)
+    whole = small_spec(privacy=[{"k_anonymity": {"k": 4, "quasi_identifiers": ["w", "q"]}}], quasi_identifiers=quasi)
+    assert asked_k(whole) == 4
+    rows = [("a", "1", "x"), ("a", "1", "y"), ("a", "2", "x"), ("a", "2", "z")]
+    for table in ("s", "r"):
+        database.table(table, ["q", "w", "d"], rows)
+    spec = small_spec(privacy=[{"k_anonymity": 2}, *few], quasi_identifiers=quasi)
+    assert check(database.engine, spec).passed
+    result = audit(database.engine, spec, external="s", on=["q", "w"])
+    assert {attack.label for attack in result.attacks if attack.beyond} == set()
+    database.table("r", ["q", "w", "d"], rows[:3])
+    (attack, _) = audit(database.engine, spec, external="s", on=["q"], attacks=["linking"]).attacks
+    assert attack.exposed == 4, "of q alone, four were promised"
 
 
 @given(st.floats(0.01, 0.99))

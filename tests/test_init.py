@@ -395,6 +395,7 @@ KINDS = {
     "name": "A", "zip": "B", "home address": "B", "birth_date": "C", "admission_date": "C", "age": "C",
     "phone": "D", "fax": "E", "email": "F", "ssn": "G", "mrn": "H", "beneficiary_id": "I", "account_no": "J",
     "driver_license": "K", "licensePlate": "K", "vin": "L", "device_serial": "M", "url": "N", "ip_address": "O",
+    "mac_address": "M", "webAddress": "N",
     "fingerprint": "P", "photo": "Q", "uuid": "R",
 }  # fmt: skip
 """45 CFR 164.514(b)(2)(i): the paragraph of each."""

@@ -710,6 +710,14 @@ def test_what_a_spec_with_a_ledger_cannot_have(database: Database) -> None:
             "hierarchy: a ledger holds no values",
         ),
         (
+            {"privacy": [{"k_map": {"population": "everybody", "k": 2}}]},
+            "population: with a ledger, releases are judged by their joint classes",
+        ),
+        (
+            {"privacy": [{"delta_presence": {"population": "everybody", "delta_max": 0.5}}]},
+            "population: with a ledger, releases are judged by their joint classes",
+        ),
+        (
             {"search": {"algorithm": "k_optimize"}},
             "k_optimize makes intervals of the values at hand, which a ledger cannot make again",
         ),

@@ -228,6 +228,12 @@ def test_the_attackers_of_a_small_table(database: Database) -> None:
     assert found.journalist.at_risk == 0
     assert found.journalist.population_records == 20
     assert found.marketer == pytest.approx(1 / 6)
+    for threshold in (0, 1e-30, 5e-324):
+        everybody = kanon_sql.risk(
+            database.engine, spec_of(["q"]), population="census", threshold=threshold, sampling_fraction=1e-15
+        )
+        assert everybody.journalist is not None
+        assert (everybody.prosecutor.at_risk, everybody.journalist.at_risk) == (6, 6), "everybody has some risk"
     exactly = kanon_sql.risk(database.engine, spec_of(["q"]), population="census", threshold=0.25)
     assert exactly.journalist is not None
     assert exactly.journalist.at_risk == 0, "at the threshold is not above it"
@@ -418,6 +424,7 @@ def test_rows_of_nobody_are_mentioned(database: Database) -> None:
         ({"threshold": -0.1}, "threshold"),
         ({"sampling_fraction": 0.0}, "sampling_fraction"),
         ({"sampling_fraction": 1.1}, "sampling_fraction"),
+        ({"sampling_fraction": 5e-324}, "sampling_fraction"),
         ({"largest_combination": 0}, "largest_combination"),
         ({"columns": ["q0", "q0"]}, "named twice"),
         ({"columns": ["q9"]}, "no column 'q9'"),

@@ -130,10 +130,13 @@ class Scene:
         """The largest k that a requirement promises to a class; without one, 2: nobody may be singled out."""
         return asked_k(self.spec) or FEWEST
 
-    @property
-    def population_k(self) -> int:
-        """The same where a class is compared with a population: k-map's k counts too."""
-        return asked_population_k(self.spec) or FEWEST
+    def k_of(self, known: Sequence[str]) -> int:
+        """The same for classes by some of the quasi-identifiers: what is required of these alone counts too."""
+        return asked_k(self.spec, known) or FEWEST
+
+    def population_k_of(self, known: Sequence[str]) -> int:
+        """The same where such a class is compared with a population: k-map's k counts too."""
+        return asked_population_k(self.spec, known) or FEWEST
 
     def l_of(self, attribute: str) -> int:
         """The fewest different values that the requirements leave to a class; at least 2."""

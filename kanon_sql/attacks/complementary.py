@@ -17,10 +17,11 @@ def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Ca
     the releases, her temporal attack (section 4.3). Releases are joined on what they have in common
     as it is (sensitive and kept columns, ``p``) and on compatible quasi-identifiers. For a person
     with quasi-identifiers q, release j has n_j(q, p) rows that q may be behind; a row of values p is
-    in all releases at most min_j n_j(q, p) times, so the person is one of at most
-    s(q) = sum over p of min_j n_j(q, p). Those with s(q) < k, and whose own p is in all releases, are
-    exposed, at the risk 1 / s(q). Every attack on some of the releases is included: leaving a
-    release out only makes s larger.
+    in all of some releases J at most min n_j(q, p) times (j of J), so somebody in these is one of at most
+    s(q, J) = sum over p of min n_j(q, p). J are the releases that the person is in: where n_j is not 0 for the person's
+    own p. The attacked release and another one must be among them. Exposed, at the risk 1 / s(q, J), are those with
+    s(q, J) < k. Every attack on some of J is included: leaving a release out only makes s larger. And no release that a
+    person is not in, being suppressed there or not yet known, hides what the others tell.
 
     What it cannot see: people who are no longer in the source or whose plain values changed since, and
     deductions over several people at once. The number is a lower bound for an attacker who makes those.
@@ -38,7 +39,7 @@ def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Ca
     return Cases(
         name="complementary",
         about=", ".join(table.shown for table in earlier),
-        query=others.combined(of_values=False, least=scene.k),
+        query=others.combined(scene, of_values=False, least=scene.k),
         keys=names,
         measure="one over the rows that all releases leave",
         notes=[f"people of the source; releases joined on {on}", *others.notes],

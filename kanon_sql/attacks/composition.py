@@ -16,14 +16,15 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
     The intersection attack of Ganta, Kasiviswanathan, Smith (2008, section 2): each release leaves a
     person the values of the class that the person is in, and a person who is in all of them has a
     value that is in each. Candidates are found as in :mod:`kanon_sql.attacks.other_releases`; no row
-    identity is needed, so the releases may be of different sources with people in common. Exposed
-    are the people whose own value is in every release and whose intersection has fewer than l
+    identity is needed, so the releases may be of different sources with people in common. Intersected are
+    the releases that have the person's own value in such a row: the attacked one, and at least one other. Exposed
+    are the people whose intersection has fewer than l
     values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL
     is no value.
 
     Args:
         scene: the release.
-        source: lists the people; those whose value is in every release count.
+        source: lists the people; those whose value is in the release and in another one count.
         earlier: the other releases with the attribute, at least one.
         attribute: the sensitive attribute.
     """
@@ -31,7 +32,7 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
     return Cases(
         name="composition",
         about=attribute,
-        query=others.combined(of_values=True, least=scene.l_of(attribute)),
+        query=others.combined(scene, of_values=True, least=scene.l_of(attribute)),
         keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
         measure="one over the values that all releases leave",
         notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],

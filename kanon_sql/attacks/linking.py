@@ -41,17 +41,17 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
     matched = covered(people, covers, labels, names=list(named), plain=len(plain))
     names = named | {f"p{index}": name for index, name in enumerate(plain)}
     keys = [identifier(key) for key in names]
+    least, fewest = scene.k_of(generalized), scene.population_k_of(generalized)
     shared = ", ".join(columns)
     forward = Cases(
         name="linking",
         about=external.shown,
-        query=render("audit/linking", matched=matched, keys=keys, k=scene.k, reverse=False),
+        query=render("audit/linking", matched=matched, keys=keys, k=least, reverse=False),
         keys=names,
         measure="one over the matching rows of the release",
         examined=render("audit/records", vectors=people),
-        notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {scene.k} matching rows"],
+        notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
     )
-    fewest = scene.population_k
     backward = Cases(
         name="linking, reversed",
         about=external.shown,

@@ -87,7 +87,7 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     numbered = _numbered(scene, what, labels, names, bound)
     sizes, held = _held(scene, numbered)
     _refuse_violating(bound, sizes, held)
-    least, findings = max(bound.least, asked_k(scene.spec) or 1), list[_Finding]()
+    least, findings = max(bound.least, asked_k(scene.spec, ()) or 1), list[_Finding]()
     for position, lookup in enumerate(lookups):
         if levels[position] > lookup.quasi_identifier.minimum_level:
             cells = _cells(scene, people, lookups, levels, position, numbered)
@@ -153,7 +153,12 @@ def _within(alpha: float, size: int) -> int:
 def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
     """The level that all labels of an attribute are of: the lowest such."""
     misses = scene.workspace.row(
-        "audit/level_misses", lookup=lookup.table, height=lookup.height, labels=labels, released=lookup.column
+        "audit/level_misses",
+        lookup=lookup.table,
+        height=lookup.height,
+        labels=labels,
+        released=lookup.column,
+        anywhere=(),
     )
     for level, missed in enumerate(misses):
         if not missed:

@@ -26,6 +26,7 @@ class Others:
         quasi_identifiers: how many there are.
         lookups: the lookup table of each.
         notes: what to know about the tables.
+        what: a word for scratch names.
     """
 
     people: Relation
@@ -34,11 +35,22 @@ class Others:
     quasi_identifiers: int
     lookups: Sequence[Lookup]
     notes: Sequence[str]
+    what: str
 
-    def combined(self, *, of_values: bool, least: int) -> Sql:
-        """The cases: the source's people by what is left of them when all releases are combined."""
+    def combined(self, scene: Scene, *, of_values: bool, least: int) -> Sql:
+        """The cases: the source's people by what is left of them when the releases that they are in are combined.
+
+        A person is taken to be in a release that has their own plain values in a row that may be theirs: who was
+        suppressed there, or came later, is not protected by it.
+        """
+        told = scene.workspace.table(f"{self.what}_told")
+        scene.workspace.execute(
+            "audit/told", target=told, candidates=self.candidates, plain=len(self.plain),
+            marks=[2**number for number, _ in enumerate(self.candidates)],
+            quasi_identifiers=self.quasi_identifiers, of_values=of_values,
+        )  # fmt: skip
         return render(
-            "audit/combined", people=self.people, candidates=self.candidates, plain=len(self.plain),
+            "audit/combined", people=self.people, told=told, plain=len(self.plain),
             quasi_identifiers=self.quasi_identifiers, of_values=of_values, least=least,
         )  # fmt: skip
 
@@ -91,4 +103,4 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
             "audit/candidates", target=target, joined=joined, quasi_identifiers=len(names), plain=len(plain)
         )
         candidates.append(target)
-    return Others(people, candidates, plain, len(names), lookups, notes)
+    return Others(people, candidates, plain, len(names), lookups, notes, what)

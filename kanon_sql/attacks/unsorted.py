@@ -7,6 +7,7 @@ from math import atanh, inf, sqrt
 from kanon_sql.attacks.base import Attack, Scene, Target
 from kanon_sql.attacks.vectors import cell_text, covers_of, labels_of, lookups_of, vectors_of
 from kanon_sql.engines.base import Engine
+from kanon_sql.errors import DatabaseError, QueryTimeout
 from kanon_sql.frequency import exact_value
 from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Sql
@@ -29,11 +30,24 @@ def cannot_read_order(engine: Engine, spec: Spec, release: Target, source: Targe
     for name, parts in (("source", spec.source.table), ("release", release.parts)):
         if engine.exists(parts) != "table":
             return f"the {name} is not a table, so that its rows have no physical identifier"
+        if not _has_row_id(engine, parts):
+            return f"the rows of the {name} have no physical identifier"
     if engine.capabilities.row_id in {name.lower() for name in (*release.columns, *source.columns)}:
         return f"a column is called {engine.capabilities.row_id}, which hides the physical identifier of the rows"
     if not any(name in release.columns for name in (*spec.sensitive, *spec.keep)):
         return "the release has no column besides the quasi-identifiers, so that the order of rows tells nothing"
     return None
+
+
+def _has_row_id(engine: Engine, parts: tuple[str, ...]) -> bool:
+    """Whether a table has the engine's identifier: SQLite's tables WITHOUT ROWID have none."""
+    table = engine.relation(table=parts, query=None, file=None)
+    try:
+        return bool(engine.columns(f"(SELECT {engine.capabilities.row_id} FROM {table})"))
+    except QueryTimeout:
+        raise
+    except DatabaseError:
+        return False
 
 
 def correlated(correlation: float, groups: int) -> bool:

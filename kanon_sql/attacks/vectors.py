@@ -2,7 +2,9 @@
 
 A released label matches a value when some level of the column's hierarchy maps the value to
 that label, whichever level: so releases of any recoding (full-domain, cell by cell, masked)
-are attacked alike. NULL is a value of its own below the top, as everywhere.
+are attacked alike. Where one level below the top has all labels of a column, it is that level which
+counts, and the top: a city that has its state's name is not taken for the whole state. NULL is a value of its
+own below the top, as everywhere. An asterisk masks a value also where the top is called otherwise.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from kanon_sql.attacks.base import Scene, Target
 from kanon_sql.engines.base import Column
 from kanon_sql.frequency import exact_value
 from kanon_sql.hierarchies import Lookup, build_lookups
+from kanon_sql.hierarchy_file import TOP
 from kanon_sql.hierarchy_rules import value_text
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
@@ -103,11 +106,26 @@ def covers_of(scene: Scene, lookups: Sequence[Lookup], labels: Relation, what: s
     for lookup in lookups:
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
         scene.workspace.execute(
-            "audit/cover", target=target, lookup=lookup.table, height=lookup.height,
-            labels=labels, released=lookup.column,
+            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels),
+            height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
         )  # fmt: skip
         covers.append(target)
     return covers
+
+
+def _levels(scene: Scene, lookup: Lookup, labels: Relation) -> list[int]:
+    """The levels below the top that a column's labels may be of: the highest that has them all, or every one.
+
+    Labels that no value has at any level tell nothing, and the top and the mask may stand beside labels of any level.
+    """
+    levels = list(range(lookup.height))
+    if len(levels) == 1:
+        return levels
+    misses = scene.workspace.row(
+        "audit/level_misses", lookup=lookup.table, height=lookup.height - 1, labels=labels, released=lookup.column,
+        anywhere=list(dict.fromkeys([lookup.top, TOP])),
+    )  # fmt: skip
+    return [level for level in levels if not misses[level]][-1:] or levels
 
 
 def covered(

@@ -15,6 +15,9 @@ from kanon_sql.spec import QuasiIdentifier, Spec
 
 __all__ = ["AuditOptions", "parsed_hierarchies"]
 
+MOST_EARLIER = 60
+"""Which of the releases somebody is in is told by a bit each, in a number of 64."""
+
 
 def parsed_hierarchies(spec: Spec, hierarchies: Mapping[str, Any]) -> dict[str, QuasiIdentifier]:
     """Hierarchies of sensitive attributes, as a spec writes those of quasi-identifiers.
@@ -74,6 +77,8 @@ class AuditOptions:
                     problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
         if self.on and self.external is None:
             problems.append("on: columns to link on need the external table to link with")
+        if len(self.earlier) > MOST_EARLIER:
+            problems.append(f"earlier: {len(self.earlier)} releases; at most {MOST_EARLIER} are combined at once")
         if self.negations < 1:
             problems.append("negations: expected a whole number of at least 1")
         if self.reveal < 0:

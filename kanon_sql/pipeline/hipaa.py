@@ -81,7 +81,7 @@ _BY_FORM = {
 def kind_of_words(words: frozenset[str]) -> Kind | None:
     """The kind that the words of a column's name suggest; the first in the rule's order."""
     found = [kind for word, kind in _KINDS.items() if word in words]
-    if words & {"ip", "email", "url"}:  # "ip address" is no place
+    if words & {"ip", "email", "url", "web", "mac"}:  # "ip address" is no place
         found = [kind for kind in found if kind is not _PLACE]
     return min(found, key=lambda kind: kind.letter, default=None)
 

@@ -39,6 +39,8 @@ __all__ = ["RiskResult", "risk"]
 
 MOST_COMBINATIONS = 5_000
 """More combinations of columns are refused, not begun."""
+LEAST_FRACTION = 1e-15
+"""No population is larger by more, and the estimators' numbers would not fit into a float for long."""
 _NUMBERS = ("integer", "decimal", "float")
 
 
@@ -227,8 +229,9 @@ def _check_options(threshold: float, fraction: float | None, columns: Sequence[s
     problems = []
     if not 0 <= threshold <= 1:
         problems.append(Problem(f"threshold: expected a number from 0 to 1, got {threshold:g}"))
-    if fraction is not None and not 0 < fraction <= 1:
-        problems.append(Problem(f"sampling_fraction: expected a number above 0 and up to 1, got {fraction:g}"))
+    if fraction is not None and not LEAST_FRACTION <= fraction <= 1:
+        what = f"a number from {LEAST_FRACTION:g} to 1"
+        problems.append(Problem(f"sampling_fraction: expected {what}, got {fraction:g}"))
     if largest < 1:
         problems.append(Problem(f"largest_combination: expected a whole number of at least 1, got {largest}"))
     repeated = sorted({name for name in columns if columns.count(name) > 1})

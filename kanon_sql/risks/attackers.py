@@ -21,7 +21,7 @@ from kanon_sql.risks.histogram import Histogram
 __all__ = ["JournalistRisk", "Matches", "Risk", "journalist", "largest_at_risk", "marketer", "prosecutor"]
 
 ANY_SIZE = 10**18
-"""Larger than every class: with a threshold of 0 every record is at risk."""
+"""Larger than every class, and a number in every database: with a threshold of 0 every record is at risk."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Matches:
 def largest_at_risk(threshold: float) -> int:
     """The largest class whose risk, 1 / size, is above a threshold; exact: 0.05 is one twentieth."""
     exact = Fraction(Decimal(str(threshold)))
-    return ceil(1 / exact) - 1 if exact else ANY_SIZE
+    return min(ANY_SIZE, ceil(1 / exact) - 1) if exact else ANY_SIZE
 
 
 def prosecutor(histogram: Histogram, threshold: float) -> Risk:

@@ -70,6 +70,12 @@ def ledger_faults(spec: Spec) -> Iterator[Fault]:
         if getattr(requirement, "reference", None) == "release":
             why = "with a ledger there are several releases to compare with; use reference: original"
             yield Fault((*loc, "reference"), why)
+        if getattr(requirement, "population", None) is not None:
+            why = (
+                "with a ledger, releases are judged by their joint classes, whom nobody of a population is counted "
+                "for; use another requirement"
+            )
+            yield Fault((*loc, "population"), why)
         if getattr(requirement, "quasi_identifiers", None) is not None:
             why = "with a ledger, releases are judged by the classes of all quasi-identifiers together; leave it out"
             yield Fault((*loc, "quasi_identifiers"), why, True)
