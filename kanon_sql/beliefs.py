@@ -52,6 +52,8 @@ def beliefs_of(
     table: Relation,
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
+    *,
+    raw: bool = False,
 ) -> Beliefs:
     """Judge each class of a table by what it tells an attacker.
 
@@ -62,6 +64,7 @@ def beliefs_of(
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
+        raw: the table is the source; see :func:`kanon_sql.population.classes_of`.
 
     Raises:
         SpecError: the background lacks a column, has one of another kind, or its weights are none.
@@ -85,7 +88,7 @@ def beliefs_of(
     workspace.execute("beliefs/joint", target=joint, names=names, source=source, background=background)
     workspace.execute("beliefs/vectors", target=vectors, keys=keys, joint=joint)
     lookups = build_lookups(workspace, spec, {name: originals[name] for name in spec.quasi_identifiers}, vectors)
-    classes, meanings = classes_of(workspace, spec, table, columns, lookups)
+    classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
     workspace.execute("population/matches", target=matches, population=vectors, classes=classes, meanings=meanings)
     workspace.execute("beliefs/behind", target=behind, keys=keys, matches=matches, vectors=vectors, classes=classes)
     (shared,) = workspace.row("beliefs/shared", keys=keys, behind=behind)

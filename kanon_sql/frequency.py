@@ -205,7 +205,7 @@ def build_frequency_sets(
             counting=counting if people is None else "rows",
             of_population=None if people is None else counting,
             unit=unit,
-            skip_nulls=skip_nulls,
+            skip_nulls=skip_nulls and people is None,  # whoever has NULL there is one of those behind the top
         )
         return target
 

@@ -489,6 +489,21 @@ def test_a_weight_that_is_none(database: Database, weight: float | None) -> None
         check(database, {"background": "background", "weight": "w", "theta": 0.1})
 
 
+@pytest.mark.parametrize("value", ["any", "group"])
+def test_a_value_of_the_source_is_no_label(database: Database, value: str) -> None:
+    """In the source a cell is the value that it is; in a table made of it, a label of others, which is refused."""
+    database.table("h", ["l0", "l1", "l2"], [("b", "group", "any"), ("c", "group", "any"), (value, "other", "any")])
+    rows = [("b", "x"), ("c", "y"), (value, "y")]
+    database.table("source", ["who", "s"], rows)
+    database.table("released", ["who", "s"], rows)
+    spec = spec_of({"theta": 0.1}, quasi_identifiers={"who": {"table": "h"}})
+    found = kanon_sql.check(database.engine, spec, "source")
+    assert found.passed
+    assert found.classes["count"] == 3
+    with pytest.raises(UnsupportedError, match="mean other values at one level"):
+        kanon_sql.check(database.engine, spec)
+
+
 def test_masked_rows_are_refused(database: Database) -> None:
     database.table("source", ["who", "s"], [("a", "x"), ("b", "y")])
     database.table("released", ["who", "s"], [("a", "x"), ("*", "y")])

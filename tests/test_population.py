@@ -471,6 +471,23 @@ def test_a_release_that_a_population_protects(database: Database, scratch: str) 
     assert found.cost.source_scans == 1 or scratch == "inline"
 
 
+def test_persons_without_a_value_are_behind_the_top_where_null_suppresses(database: Database) -> None:
+    """``nulls: suppress`` leaves out rows of the source, and nobody of the population: search and check agree."""
+    database.table("census", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])
+    database.table("people", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1}, "nulls": "suppress",
+            "quasi_identifiers": {"q": {}}, "privacy": [{"k_map": {"population": "census", "k": 3}}],
+        }
+    )  # fmt: skip
+    found = kanon_sql.anonymize(database.engine, spec)
+    assert found.passed
+    assert database.rows("released") == [("*",), ("*",)]
+    assert found.achieved == kanon_sql.check(database.engine, spec).achieved
+    assert found.achieved['k_map("census")']["k"] == 3
+
+
 def test_what_cannot_be_checked_is_said() -> None:
     """A population that repeats people, or lacks some, would protect where nobody does."""
     with duckdb.connect() as connection:

@@ -101,7 +101,7 @@ def check(
             facts, references = _facts(workspace, spec, models, target, columns, unit)
             models = measured_models(models, facts)
             matched = _matched(workspace, spec, models, opened)
-            beliefs = _beliefs(workspace, spec, models, target, columns)
+            beliefs = _beliefs(workspace, spec, models, opened, columns)
             frames = {name: item.frame for name, item in (matched | beliefs).items()}
             subject = Subject(
                 table=target,
@@ -256,7 +256,7 @@ def _matched(workspace: Workspace, spec: Spec, models: list[PrivacyModel], opene
 
 
 def _beliefs(
-    workspace: Workspace, spec: Spec, models: list[PrivacyModel], target: Relation, columns: Mapping[str, Column]
+    workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
 ) -> dict[str, Beliefs]:
     """Per background distribution: what the table's classes tell the attacker who has it."""
     found: dict[str, Beliefs] = {}
@@ -266,7 +266,9 @@ def _beliefs(
             source = workspace.engine.columns(source_of(workspace.engine, spec))
             originals = {column.name: column for column in source}
             apart = workspace.apart(f"beliefs{len(found)}_")
-            found[model.frame] = beliefs_of(apart, spec, model, target, columns, originals)
+            found[model.frame] = beliefs_of(
+                apart, spec, model, opened.relation, columns, originals, raw=opened.is_source
+            )
     return found
 
 
