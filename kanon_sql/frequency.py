@@ -21,7 +21,7 @@ from kanon_sql.facts import Facts, facts_of, with_hierarchy
 from kanon_sql.forms import refuse_mixed_forms
 from kanon_sql.hierarchies import Lookup, build_lookups
 from kanon_sql.lattice import Node
-from kanon_sql.privacy import models_of
+from kanon_sql.privacy import DeltaPresenceModel, models_of
 from kanon_sql.quality import Attribute, Counts
 from kanon_sql.spec import Spec
 from kanon_sql.sql.dialects import PORTABLE
@@ -162,7 +162,7 @@ def build_frequency_sets(
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the data.
-        UnsupportedError: a column's values are not all of one kind.
+        UnsupportedError: a column's values are not all of one kind, or a requirement cannot judge rows of nobody.
     """
     workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
     grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
@@ -181,7 +181,12 @@ def build_frequency_sets(
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
     refuse_mixed_forms(workspace, raw, stored, labelled=quasi, weighted=True)
     unit = None if spec.unit is None else "unit"
-    rows, null_rows, persons, most_vectors = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
+    totals = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
+    rows, null_rows, persons, most_vectors, unknown_rows = totals
+    models = models_of(spec)
+    for model in models:
+        if spec.unit is not None and isinstance(model, DeltaPresenceModel):
+            model.refuse_unknown(int(unknown_rows or 0), spec.unit)
     workspace.report("building the hierarchies' lookup tables", None)
     populations = populations or {}
     occurring = raw if not populations else united(workspace, "known", raw, populations.values(), quasi, of_source=True)
@@ -210,7 +215,6 @@ def build_frequency_sets(
         return target
 
     values, references, facts = {}, {}, {}
-    models = models_of(spec)
     for index, name in enumerate(sensitive):
         known = with_hierarchy(workspace, spec, models, facts_of(models, columns[name]), index, raw)
         reference = workspace.table(f"sensitive{index}")

@@ -76,8 +76,10 @@ def released(draw: st.DrawFn) -> dict[str, Any]:
     cells = {c: [*table, *([None] if nulls else [])] for c, table in tables.items()}
     unit = draw(st.sampled_from([None, "unit"]))
 
+    units = draw(st.sampled_from([UNITS, [*UNITS, None]]))
+
     def person() -> dict[str, Any]:
-        return {**{c: rng.choice(values) for c, values in cells.items()}, "unit": rng.choice([*UNITS, None])}
+        return {**{c: rng.choice(values) for c, values in cells.items()}, "unit": rng.choice(units)}
 
     people = [person() for _ in range(draw(st.integers(0, 25)))]
     inside = rng.sample(people, rng.randint(0, len(people)))
@@ -118,6 +120,10 @@ def test_check_against_the_oracle(
     assert found["k"] == min((item[2] for item in classes), default=None)
     presence = {"delta_presence": {"population": "census", "delta_min": min(least, most), "delta_max": most}}
     spec = Spec.from_dict({**spec.to_dict(), "privacy": [presence]})
+    if unit is not None and any(row[unit] is None for row in rows):
+        with pytest.raises(UnsupportedError, match=r"rows have no unit \(NULL\)"):
+            kanon_sql.check(shared_database.engine, spec)
+        return
     if several(rows, people, tables):
         with pytest.raises(UnsupportedError, match="several classes stand for one person"):
             kanon_sql.check(shared_database.engine, spec)
@@ -177,6 +183,25 @@ def test_one_who_is_surely_absent_violates_delta_min(database: Database) -> None
     assert not found.passed
     assert found.achieved['delta_presence("census")']["violating_classes"] == 1
     assert found.achieved['delta_presence("census")']["violating_rows"] == 0
+    assert "0 of 2 classes (0 rows) and 1 kinds of persons whom no row stands for violate" in found.message
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_rows_of_nobody_may_be_further_persons_who_are_present(database: Database, check: bool) -> None:
+    """Four rows, three without a person: all of the census may be in the table, not a quarter of it."""
+    database.table("people", ["q", "unit"], [("a", None)] * 3 + [("a", "1")])
+    database.table("census", ["q"], [("a",)] * 4)
+    presence = {"delta_presence": {"population": "census", "delta_max": 0.5}}
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "people", "release": "r", "unit": "unit", "quasi_identifiers": {"q": None},
+            "privacy": [presence],
+        }
+    )  # fmt: skip
+    with pytest.raises(UnsupportedError, match=r"3 rows have no unit \(NULL\), so how many persons of census"):
+        kanon_sql.check(database.engine, spec, "people") if check else kanon_sql.anonymize(database.engine, spec)
+    by_rows = kanon_sql.check(database.engine, spec, "people", count_rows=True)
+    assert by_rows.achieved['delta_presence("census")']["delta_max"] == 1
 
 
 def test_a_person_who_counts_twice_is_refused(database: Database) -> None:

@@ -100,7 +100,7 @@ def check(
             refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
             facts, references = _facts(workspace, spec, models, target, columns, unit)
             models = measured_models(models, facts)
-            matched = _matched(workspace, spec, models, opened)
+            matched = _matched(workspace, spec, models, opened, unit)
             beliefs = _beliefs(workspace, spec, models, opened, columns)
             frames = {name: item.frame for name, item in (matched | beliefs).items()}
             subject = Subject(
@@ -133,7 +133,7 @@ def check(
         return Result(
             verb="check",
             verdict="pass" if passed else "fail",
-            message=_message(shown, models, examination, invariances, [] if is_source else exposed),
+            message=_message(shown, models, examination, matched, invariances, [] if is_source else exposed),
             release=shown,
             node=None,
             rows={"source": examination.rows, "released": examination.rows, "suppressed": 0},
@@ -242,7 +242,9 @@ def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str,
     return found
 
 
-def _matched(workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable) -> dict[str, Matched]:
+def _matched(
+    workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable, unit: str | None
+) -> dict[str, Matched]:
     """Per population that a model compares with: whom of it the table's classes stand for."""
     compared = [model for model in models if isinstance(model, PopulationModel)]
     if not compared:
@@ -250,6 +252,11 @@ def _matched(workspace: Workspace, spec: Spec, models: list[PrivacyModel], opene
     source = workspace.engine.columns(source_of(workspace.engine, spec))
     originals = {column.name: column for column in source}
     workspace.report("matching the population", None)
+    present = [model for model in compared if isinstance(model, DeltaPresenceModel)]
+    if present and unit is not None:
+        person = exact_value(opened.columns[unit], "checked")
+        (unknown_rows,) = workspace.row("population/unknown", table=opened.relation, unit=person)
+        present[0].refuse_unknown(int(unknown_rows), unit)
     return match_populations(
         workspace, spec, opened.relation, opened.columns, originals, compared, raw=opened.is_source
     )
@@ -286,33 +293,36 @@ def _with_persons(examination: Examination, beliefs: Mapping[str, Beliefs]) -> E
 def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Examination:
     """With delta_min, persons whom no row stands for violate: they are surely absent, and in no class."""
     achieved = [
-        replace(item, violating_classes=item.violating_classes + _absent(matched[item.model.frame]))
-        if isinstance(item.model, DeltaPresenceModel) and item.model.delta_min > 0
-        else item
+        replace(item, violating_classes=item.violating_classes + _absent(item.model, matched))
         for item in examination.achieved
     ]
     return replace(examination, achieved=achieved)
 
 
-def _absent(matched: Matched) -> int:
-    """Persons whom no row stands for; they were counted, since a model asked."""
-    assert matched.missed is not None
-    return matched.missed
+def _absent(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
+    """Persons, by their quasi-identifiers, whom no row stands for, where the requirement minds them."""
+    if not isinstance(model, DeltaPresenceModel) or not model.delta_min:
+        return 0
+    missed = matched[model.frame].missed
+    assert missed is not None, "they are counted where a model asks"
+    return missed
 
 
 def _message(
     shown: str,
     models: list[PrivacyModel],
     examination: Examination,
+    matched: Mapping[str, Matched],
     invariances: list[Invariance],
     exposed: list[str],
 ) -> str:
-    problems = [
-        f"{item.violating_classes:,} of {examination.classes:,} classes ({item.violating_rows:,} rows) violate "
-        f"{item.model.label}"
-        for item in examination.achieved
-        if item.violating_classes
-    ]
+    problems = []
+    for item in examination.achieved:
+        if item.violating_classes:
+            absent = _absent(item.model, matched)
+            counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
+            others = f" and {absent:,} kinds of persons whom no row stands for" if absent else ""
+            problems.append(f"{counted} ({item.violating_rows:,} rows){others} violate {item.model.label}")
     problems += [item.problem() for item in invariances if not item.passed]
     if exposed:
         problems.append(f"it holds identifiers ({', '.join(exposed)})")

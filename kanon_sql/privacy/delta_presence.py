@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.privacy.base import TOLERANCE, Monotonicity
 from kanon_sql.privacy.population import PopulationModel
 from kanon_sql.sql.templates import render
@@ -38,6 +39,22 @@ class DeltaPresenceModel(PopulationModel):
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression; with delta_min, for rows only."""
         return Monotonicity.NEVER if by_person and self.delta_min else Monotonicity.WITHOUT_SUPPRESSION
+
+    def refuse_unknown(self, rows: int, unit: str) -> None:
+        """Refuse rows of nobody: they would make a probability look smaller, where they may be further persons.
+
+        Args:
+            rows: how many have no person.
+            unit: the column that tells persons apart.
+
+        Raises:
+            UnsupportedError: there are such rows.
+        """
+        if rows:
+            raise UnsupportedError(
+                f"{self.label}: {rows:,} rows have no {unit} (NULL), so how many persons of {self.shown} they are is "
+                "not known; leave them out, or give each a person, in a view"
+            )
 
     def parameters(self) -> dict[str, Any]:
         """Both bounds with the tolerance."""
