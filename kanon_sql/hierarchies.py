@@ -8,7 +8,7 @@ validated and joined by text. Only counts come back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.blanks import refuse_blank_ends
 from kanon_sql.engines.base import Column
@@ -57,13 +57,17 @@ def build_lookups(
         Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
         for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
     ]
-    return _build(workspace, spec, sites, raw, spec.nulls, partial=partial)
+    found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial)
+    return [item.lookup(spec.nulls) for item in found]
 
 
 def build_sensitive_lookup(
     workspace: Workspace, spec: Spec, column: Column, index: int, hierarchy: QuasiIdentifier, raw: Relation
 ) -> Lookup:
     """Build, load and validate the lookup table of a sensitive attribute's hierarchy.
+
+    Its top is the lowest level where all values have the top's label: who repeats it would make every
+    distance, which is a level over the height, as small as they like.
 
     Args:
         workspace: where to build it.
@@ -78,8 +82,21 @@ def build_sensitive_lookup(
     """
     where = f"privacy: the hierarchy of {column.name}"
     site = Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
-    (lookup,) = _build(workspace, spec, [site], raw, "value", partial=False)
-    return lookup
+    (found,) = _sound(workspace, spec, [site], raw, "value", partial=False)
+    return replace(found.lookup("value"), height=_root(workspace, found.table))
+
+
+def _root(workspace: Workspace, built: BuiltTable) -> int:
+    """The lowest level where all values have the top's label. What the user wrote down needs no statement."""
+    below = list(built.levels)[1:]
+    if not below:
+        return built.height
+    others: Sequence[int | None]
+    if built.given is None:
+        others = workspace.row("hierarchy/below_top", labels=built.nested_in, levels=below, top=built.top)
+    else:
+        others = [sum(row[level] != built.top for row in built.given) for level in below]
+    return 1 + max((level for level, count in zip(below, others, strict=True) if count), default=0)
 
 
 @dataclass(frozen=True)
@@ -103,9 +120,10 @@ class Site:
     hierarchy: QuasiIdentifier
 
 
-def _build(
+def _sound(
     workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation, nulls: str, *, partial: bool
-) -> list[Lookup]:
+) -> list[Survey]:
+    """The lookup tables of some columns, which nest and cover the data."""
     found = survey(workspace, spec, sites, raw)
     for problems in (
         [problem for item in found for problem in item.nesting_problems()],
@@ -113,7 +131,7 @@ def _build(
     ):
         if problems:
             raise HierarchyError(problems)
-    return [item.lookup(nulls) for item in found]
+    return found
 
 
 def survey(workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation) -> list[Survey]:
@@ -172,6 +190,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
         top=TOP,
         quasi_identifier=site.hierarchy,
         hierarchy_rows=None,
+        given=None,
         nested_in=table,
     )
 
@@ -179,6 +198,7 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
 def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> BuiltTable:
     hierarchy = site.hierarchy.hierarchy
     domain = workspace.table(f"domain{site.suffix}")
+    given = None
     if isinstance(hierarchy, TableHierarchy):
         levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain)
     else:
@@ -215,6 +235,7 @@ def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> B
         top=top,
         quasi_identifier=site.hierarchy,
         hierarchy_rows=rows,
+        given=given,
         nested_in=domain,
     )
 

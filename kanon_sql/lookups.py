@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from kanon_sql.errors import Problem
@@ -63,9 +63,16 @@ class Lookup(LookupTable):
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltTable(LookupTable):
-    """A lookup table that was just built: the hierarchy's own rows (None for rules), and where its labels must nest."""
+    """A lookup table that was just built.
+
+    Attributes:
+        hierarchy_rows: the hierarchy's own rows; None for rules.
+        given: them, from a file or a tree; None where only the database has them.
+        nested_in: where its labels must nest.
+    """
 
     hierarchy_rows: int | None
+    given: Sequence[Sequence[str]] | None
     nested_in: Relation
 
 

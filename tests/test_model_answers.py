@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -149,6 +150,33 @@ def test_null_is_a_category_of_its_own(database: Database) -> None:
     classes(database, {None: 2}, {"flu": 2})
     close = of("t_closeness", t=0.5, distance="hierarchical", hierarchy={"tree": DISEASES})
     assert reached(database, close, "t") == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("levels", [["*"], ["*", "*"], ["*"] * 4, []])
+def test_a_top_that_is_repeated_brings_no_values_together(
+    database: Database, tmp_path: Path, levels: list[str]
+) -> None:
+    """A distance is the level where two values meet over the height; levels above the root are no height."""
+    classes(database, {"flu": 2}, {"ulcer": 2})
+    database.table(
+        "meanings", [f"level {level}" for level in range(len(levels) + 1)], [["flu", *levels], ["ulcer", *levels]]
+    )
+    file = tmp_path / "meanings.csv"
+    file.write_text("".join(f"{';'.join([value, *levels])}\n" for value in ("flu", "ulcer")))
+    rules = [{"sql": [f"'{label}'" for label in levels[1:]]}] if levels[1:] else []
+    for hierarchy in ({"table": "meanings"}, {"file": str(file)}, *rules):
+        result = check(database, of("t_closeness", t=0.3, distance="hierarchical", hierarchy=hierarchy))
+        assert not result.passed
+        assert result.achieved["hierarchical_t_closeness(s)"]["t"] == pytest.approx(0.5)
+
+
+def test_a_group_of_all_values_below_the_top_is_a_level(database: Database) -> None:
+    """They meet there, and not at the top, where others might be."""
+    classes(database, {"flu": 2}, {"ulcer": 2})
+    close = of(
+        "t_closeness", t=0.3, distance="hierarchical", hierarchy={"tree": {"any": {"illness": ["flu", "ulcer"]}}}
+    )
+    assert reached(database, close, "t") == pytest.approx(0.25)
 
 
 def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -> None:
