@@ -281,6 +281,7 @@ def statements(dialect: str) -> list[Statement]:
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     kanon_sql.check(engine, spec_of(source="clinic.other", privacy=of_population[:1]), "clinic.other")
+    kanon_sql.check(engine, spec_of(privacy=of_population[1:], unit="person"), "clinic.other")
     of_beliefs = [
         {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},
@@ -288,6 +289,8 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.check(engine, spec_of(privacy=of_beliefs), "clinic.other")
     by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
     kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")
+    by_rule = [{"t_closeness": {**by_hierarchy[0]["t_closeness"], "hierarchy": {"prefix": [2, 1]}}}]
+    kanon_sql.check(engine, spec_of(privacy=by_rule), "clinic.other")
     again = kanon_sql.Republication("clinic.before", "person", 2)
     kanon_sql.check(engine, spec_of(), "clinic.other", republication=again)
     write_spec(engine, "clinic.visits")

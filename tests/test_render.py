@@ -200,3 +200,11 @@ def test_the_same_spec_gives_the_same_script() -> None:
     assert sum(map(len, stages.values())) == len(kanon_sql.render(spec).sql)
     unpublished = kanon_sql.render(kanon_sql.Spec.from_dict({**SPEC, "release": None})).to_dict()
     assert not {"release", "manifest"} & set(unpublished), "without a release nothing is written"
+
+
+def test_every_level_of_a_rule_for_a_sensitive_attribute_is_rendered() -> None:
+    close = {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": {"prefix": [2, 1]}}
+    spec = kanon_sql.Spec.from_dict({**SPEC, "privacy": [{"t_closeness": close}]})
+    rendered = "\n".join(kanon_sql.render(spec, "duckdb").sql)
+    assert "group_share2" in rendered
+    assert "group_share3" not in rendered, "which is the top"

@@ -289,6 +289,9 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         ]
         spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": every})
         kanon_sql.check(kanon_sql.connect(connection), spec, "t", reveal=3)
+        close = {"t_closeness": {**every[1]["t_closeness"], "hierarchy": {"intervals": [2, 4]}}}
+        spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": [close]})
+        kanon_sql.check(kanon_sql.connect(connection), spec, "t")
         lasting = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21]}}, "privacy": [{"k_anonymity": 2}]}
         for release in ("r1", "r2"):
             spec = kanon_sql.Spec.from_dict({**lasting, "release": release, "ledger": "l"})
@@ -305,7 +308,9 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         assert kanon_sql.anonymize(engine, spec).passed
         kanon_sql.check(engine, spec, "t", reveal=1)
         at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
-        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [at_least]}), "t")
+        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [at_least], "unit": "person"}), "t")
+        of_census = {"k_map": {"population": "census", "k": 2}}
+        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [of_census]}))
         connection.execute("CREATE TABLE a_view AS SELECT n, s FROM r")
         others: dict[str, Any] = {"earlier": ["r"], "other_views": ["a_view"]}
         kanon_sql.audit(engine, spec, external="census", hierarchies={"s": tree}, reveal=1, **others)

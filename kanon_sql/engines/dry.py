@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from string import digits
 from typing import Literal
 
 import sqlglot
@@ -153,19 +154,20 @@ def _engine(dialect: str) -> type[Backend | SessionEngine]:
 _ANSWERS = {
     **dict.fromkeys(("row_count", "persons", "most_vectors", "labels", "covered", "largest"), 1),
     "null_values": 1,  # NULL may be among them
+    "others": 1,  # no level but the top is the top's
     # Any number of labels may turn up when the script is run, so that no two levels share a word.
     **dict.fromkeys(("most_labels", "most_siblings"), 2**WORD - 1),
     **dict.fromkeys(("classes", "kept_classes", "class_rows", "smallest_class", "largest_class", "top_labels"), 1),
     "top_label": "*",
 }
-"""Column -> what it is for one row that satisfies everything; any other count is 0."""
+"""Column, without its number -> what it is for one row that satisfies everything; any other count is 0."""
 
 
 def _answer(column: exp.Expr) -> object:
     value = column.unalias()
     if isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit():
         return int(value.this)
-    return _ANSWERS.get(column.alias_or_name, 0)
+    return _ANSWERS.get(column.alias_or_name.rstrip(digits), 0)
 
 
 def _branches(tree: exp.Expr) -> Iterator[exp.Select]:
