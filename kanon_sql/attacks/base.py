@@ -175,6 +175,7 @@ class Cases:
         query: a row per case: ``people``, ``risk`` and, each 0 or 1, ``exposed`` and ``beyond``.
         keys: the columns that tell a case, and what they are called when revealed.
         examined: the number of people it was tried on, as an expression; None: those of the cases.
+        against: where cases are matches, the number of those who could be matched, as an expression.
     """
 
     name: str
@@ -183,6 +184,7 @@ class Cases:
     keys: Mapping[str, str]
     measure: str
     examined: Sql | None = None
+    against: Sql | None = None
     estimate: bool = False
     notes: Sequence[str] = ()
 
@@ -200,9 +202,20 @@ class Unmeasured:
     why: str
 
 
-def measured(scene: Scene, cases: Cases) -> Attack:
-    """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed."""
-    examined, exposed, beyond, risk = scene.workspace.row("audit/counted", cases=cases.query, examined=cases.examined)
+def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
+    """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed.
+
+    Where nothing at all is matched, that says more of how the tables are written than of whom they protect.
+    """
+    examined, exposed, beyond, risk, people, others = scene.workspace.row(
+        "audit/counted", cases=cases.query, examined=cases.examined, against=cases.against
+    )
+    notes = list(cases.notes)
+    if cases.against is not None:
+        if examined and others and not people:
+            why = "which protects nobody if the columns are only written in another form"
+            return Unmeasured(cases.name, f"nothing of {cases.about} matches a row, {why}")
+        notes.append(f"{int(people or 0):,} of {int(examined or 0):,} match anything")
     revealed = None
     if scene.reveal:
         rows = scene.workspace.fetch(
@@ -222,7 +235,7 @@ def measured(scene: Scene, cases: Cases) -> Attack:
         risk=None if risk is None else float(risk),
         measure=cases.measure,
         estimate=cases.estimate,
-        notes=cases.notes,
+        notes=notes,
         revealed=revealed,
     )
 

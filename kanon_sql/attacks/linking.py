@@ -19,7 +19,8 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
     columns. A released label matches a value if some level of the column's hierarchy maps the
     value to it; a column that is no quasi-identifier must be equal. A record with at least one
     match and fewer than k (k of the requirement; 2 if it has none) is exposed: its risk is one
-    over its matches. Records that match nothing are examined, and safe from this attack.
+    over its matches. Records that match nothing are examined, and safe from this attack; where no record matches
+    anything, nothing is measured.
 
     Reversed, for each class of the release: how many records of the external table match it. That
     fewer than k do (k-map's k counts here too) exposes its rows only if the external table lists the whole
@@ -50,6 +51,7 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         keys=names,
         measure="one over the matching rows of the release",
         examined=render("audit/records", vectors=people),
+        against=render("audit/records", vectors=labels),
         notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
     )
     backward = Cases(
@@ -59,6 +61,7 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         keys=names,
         measure="one over the matching records",
         examined=render("audit/records", vectors=labels),
+        against=render("audit/records", vectors=people),
         estimate=True,
         notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
     )

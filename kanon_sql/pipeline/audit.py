@@ -324,11 +324,10 @@ class _Run:
         with open_workspace(self.engine, self.form, self.report) as workspace:
             workspace.report(f"attacking {self.release.shown}: {name}", None)
             scene = self.scene(workspace)
-            for item in attack(scene):
+            for given in attack(scene):
+                item = measured(scene, given) if isinstance(given, Cases) else given
                 if isinstance(item, Attack):
                     yield item
-                elif isinstance(item, Cases):
-                    yield measured(scene, item)
                 elif self.given.attacks is not None:
                     raise UnsupportedError(f"attack {item.name}: {item.why}")
                 else:
