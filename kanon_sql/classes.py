@@ -43,6 +43,8 @@ class Frames:
             facts, which are joined once the values are counted.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
+        single: ``base``, and ``values`` of sensitive attributes, have a row per row of a table, which need no more than
+            counting.
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
@@ -61,6 +63,7 @@ class Frames:
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
     numbered: bool | Literal["in order"] = False
+    single: bool = False
 
     @property
     def key_names(self) -> list[str]:
@@ -134,6 +137,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 render(
                     "evaluate/ordered_frame" if spans else "evaluate/values_frame",
                     frequency=relation,
+                    rows=_rows(frames.single and over[0][1].attribute is not None),
                     reference=frames.references.get(frame),
                     compared=frames.compared.get(frame),
                     models=own,
@@ -144,9 +148,14 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                     **shared,
                 )
             )
-    base = None if alone else render("evaluate/base_frame", frequency=frames.base, **shared)
+    base = None if alone else render("evaluate/base_frame", frequency=frames.base, rows=_rows(frames.single), **shared)
     found = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
     return _with_unions(found, models, unions)
+
+
+def _rows(single: bool) -> Sql:
+    """The rows of a group."""
+    return Sql("CAST(COUNT(*) AS BIGINT)" if single else "SUM(row_count)")
 
 
 def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:

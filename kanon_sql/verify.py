@@ -269,6 +269,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
         numbered=numbered and ("in order" if spans else True),
+        single=True,
     )
 
 
