@@ -7,7 +7,7 @@
 
 The table is the Adult extract resampled as in ``bench.py``: with ``--table release``, the default, a full-domain
 generalization of it, with ``--table raw`` the rows as they are (many small classes). Both sides run in this process on
-one connection, in turns, and the medians of ``--repeat`` turns are compared. The bare query counts the rows of every
+one database, in turns, and the medians of ``--repeat`` turns are compared. The bare query counts the rows of every
 combination of the columns that the requirement looks at, and returns one row:
 
     SELECT COUNT(*), MIN(n) FROM (SELECT columns, COUNT(*) AS n FROM table GROUP BY columns)
@@ -123,7 +123,7 @@ def reads(requirement: dict[str, Any]) -> str:
 
 
 def bare_seconds(engine: Any, table: str, columns: Sequence[str]) -> float:
-    """One GROUP BY on the same connection."""
+    """One GROUP BY on the same database."""
     listed = ", ".join(f'"{name}"' for name in columns)
     query = f"SELECT COUNT(*), MIN(n) FROM (SELECT {listed}, COUNT(*) AS n FROM {table} GROUP BY {listed})"
     started = time.perf_counter()
@@ -138,12 +138,13 @@ def run_case(adult: Path, database: Path, table: str, requirement: dict[str, Any
     con = duckdb.connect(str(database))
     con.execute(f"SET threads = {THREADS}")
     bare, checked, result = [], [], None
-    engine = kanon_sql.connect(con)
+    engine = kanon_sql.connect(database)
     for _ in range(repeat):
         bare.append(bare_seconds(con, table, columns))
         started = time.perf_counter()
         result = kanon_sql.check(engine, spec, table)
         checked.append(time.perf_counter() - started)
+    engine.close()
     con.close()
     assert result is not None
     limit, seconds = statistics.median(bare), statistics.median(checked)

@@ -132,6 +132,19 @@ def test_a_run_has_settings_of_its_own(zone: str, replacements: bool) -> None:
             assert connection.execute(settings).fetchone() == (zone, replacements)
 
 
+def test_an_own_connection_is_given_its_settings_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = connect_duckdb(str(tmp_path / "own.duckdb"))
+    settings = "SELECT current_setting('TimeZone'), current_setting('python_enable_replacements')"
+    for run in range(2):
+        if run:
+            monkeypatch.delattr(DuckDBEngine, "_settings")
+        with engine.run(Deadline(None)):
+            assert engine.fetch(statement(settings), 1) == [("UTC", False)]
+    with duckdb.connect(tmp_path / "own.duckdb") as beside:
+        assert beside.execute(settings).fetchone() != ("UTC", False), "others of the same file keep theirs"
+    engine.close()
+
+
 def test_labels_and_kinds(tmp_path: Path, engine: DuckDBEngine) -> None:
     memory, file = connect_duckdb(), connect_duckdb(str(tmp_path / "clinic.duckdb"))
     try:

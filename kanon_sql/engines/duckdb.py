@@ -37,7 +37,7 @@ _SETTINGS = {
     "python_enable_replacements": "false",  # a missing table's name is not a Python variable
     "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
 }
-"""In force while a verb runs; afterwards the connection has its own again."""
+"""In force while a verb runs; afterwards a connection of the user has its own again."""
 
 _CAPITALS = literal(ascii_uppercase)
 _DEFAULT_SCHEMAS = "('main', 'public')"
@@ -121,6 +121,7 @@ class DuckDBEngine(SessionEngine):
         self._connection = connection
         self._owned = owned
         self._has_settings = False
+        self._settled = False
         collation = connection.execute("SELECT current_setting('default_collation')").fetchone()
         if collation and str(collation[0]).lower() not in ("", "binary", "c", "posix"):
             raise UnsupportedError(
@@ -239,12 +240,16 @@ class DuckDBEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
-            before = {name: value for name, value in self._settings().items() if value != _SETTINGS[name]}
+            # A connection of our own keeps them: nobody else uses it, and once it has all there is nothing to read.
+            found = {} if self._settled else self._settings()
+            before = {name: value for name, value in found.items() if value != _SETTINGS[name]}
             try:
                 self._set({name: _SETTINGS[name] for name in before})
+                self._settled = self._owned and self._has_settings
                 yield meter
             finally:
-                self._set(before)
+                if not self._owned:
+                    self._set(before)
 
     def _settings(self) -> dict[str, str]:
         """The connection's own values of those settings that this build has.

@@ -56,6 +56,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         autoescape=False,
+        auto_reload=False,  # or every use would ask the disk whether the file is still the same
     )
     length = environment.filters["length"]
     environment.filters.clear()
