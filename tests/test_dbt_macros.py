@@ -156,6 +156,16 @@ def test_null_case_accents_and_blanks_make_classes_of_their_own(database: Databa
     assert found == [(1, 1)] * 6
 
 
+def test_positions_say_their_direction_themselves(database: Database) -> None:
+    database.connection.execute("SET default_order = 'desc'")
+    table(database, [("a", value) for value in ("x", "x", "y", None, None)])
+    recursive = {"quasi_identifiers": ["q"], "attribute": "s", "l": 2, "kind": "recursive", "c": 2}
+    assert failures(database, "l_diversity", **recursive) == [(5, 5, 2)]
+    database.connection.execute("CREATE OR REPLACE TABLE people AS SELECT 'a' AS q, 'x' AS s, unnest(['u', NULL]) AS u")
+    persons = {"quasi_identifiers": ["q"], "attribute": "s", "l": 1, "kind": "recursive", "c": 9, "unit": "u"}
+    assert [row[:2] for row in failures(database, "l_diversity", **persons)] == [(2, 1)]
+
+
 def test_a_sensitive_null_protects_nobody_and_is_a_category(database: Database) -> None:
     table(database, [("a", "x"), ("a", None)])
     diversity = {"quasi_identifiers": ["q"], "attribute": "s", "l": 2}

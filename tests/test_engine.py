@@ -68,6 +68,45 @@ def test_a_column_with_a_collation_does_not_merge_texts() -> None:
         assert kanon_sql.plan(engine, spec).node == {"q": 1}
 
 
+@pytest.mark.parametrize("setting", ["default_order = 'desc'", "default_null_order = 'nulls_first'"])
+def test_the_order_that_a_connection_has_by_default_does_not_turn_ours(setting: str) -> None:
+    """Positions and ranks say their direction themselves: turned round, NULL would be the most frequent value."""
+    spec = kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "t",
+            "release": "published",
+            "quasi_identifiers": {"q": None},
+            "sensitive": ["s", "n"],
+            "privacy": [
+                {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 2}},
+                {"t_closeness": {"attribute": "n", "t": 0.3, "distance": "ordered"}},
+            ],
+        }
+    )
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE t AS SELECT * FROM (VALUES ('a', 'x', 1), ('a', 'x', 2), ('a', 'y', 3), ('a', NULL, 9), "
+            "('a', NULL, 9), ('b', 'x', NULL), ('b', 'y', NULL)) AS rows_of_t (q, s, n)"
+        )
+        engine = kanon_sql.connect(connection)
+        found, released = kanon_sql.check(engine, spec, "t"), kanon_sql.anonymize(engine, spec)
+        connection.execute(f"SET {setting}")
+        assert kanon_sql.check(engine, spec, "t").achieved == found.achieved
+        assert kanon_sql.anonymize(engine, spec).achieved == released.achieved
+        assert found.verdict == "fail"
+        assert found.achieved["recursive_cl_diversity(s)"]["c_above"] == 2
+
+
+def test_of_two_tables_the_first_on_the_search_path_is_found_whatever_the_order() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE SCHEMA one; CREATE SCHEMA two; SET search_path = 'one,two'; SET default_order = 'desc'"
+        )
+        connection.execute("CREATE TABLE two.t (q INTEGER); CREATE VIEW one.t AS SELECT 1 AS q")
+        assert kanon_sql.connect(connection).exists(("t",)) == "view"
+
+
 def test_urls_of_other_databases_are_refused_without_their_password() -> None:
     with pytest.raises(UnsupportedError) as caught:
         kanon_sql.connect("redis://ada:s3cret@db/clinic")

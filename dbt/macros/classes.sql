@@ -103,7 +103,7 @@ kanon_persons as (
     {{ keys }}, v, u, held_rows,
     case
       when u is null then 0
-      else dense_rank() over (partition by {{ keys }} order by case when u is null then 1 else 0 end, u)
+      else dense_rank() over (partition by {{ keys }} order by case when u is null then 1 else 0 end asc, u asc)
     end as person_number
   from kanon_held
 ),
@@ -125,7 +125,7 @@ kanon_ranked as (
     {{ "max(persons)" if by_person else "sum(value_rows)" }} over (partition by {{ keys }}) as class_size,
     sum(value_count) over (partition by {{ keys }}) as class_total,
     row_number() over (
-      partition by {{ keys }} order by case when v is null then 1 else 0 end, value_count desc
+      partition by {{ keys }} order by case when v is null then 1 else 0 end asc, value_count desc
     ) as value_position
   from kanon_values
 )

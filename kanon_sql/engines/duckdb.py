@@ -179,7 +179,8 @@ class DuckDBEngine(SessionEngine):
         sql = (
             "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
             f"WHERE {' AND '.join(conditions)} "
-            "ORDER BY table_catalog = 'temp' DESC, COALESCE(list_position(current_schemas(false), table_schema), 99) "
+            "ORDER BY table_catalog = 'temp' DESC, "
+            "COALESCE(list_position(current_schemas(false), table_schema), 99) ASC "
             "LIMIT 1"
         )
         rows = self.fetch(Statement("exists", sql), limit=1)
