@@ -30,7 +30,7 @@ from kanon_sql.attacks import ATTACKS, ON_REQUEST, Attack
 from kanon_sql.attacks.unsorted import correlated
 from kanon_sql.cli import app
 from kanon_sql.engines.base import Engine
-from kanon_sql.errors import RequirementNotMet, UnsupportedError
+from kanon_sql.errors import DatabaseError, RequirementNotMet, UnsupportedError
 from kanon_sql.pipeline.audit import AuditResult
 from kanon_sql.report.json import audit_schema
 
@@ -719,6 +719,12 @@ def test_what_cannot_apply_is_refused(database: Database, options: dict[str, Any
     database.table("strange", ["q", "d"], [("another label", "x")])
     with pytest.raises(kanon_sql.KanonError, match=message):
         audit(database.engine, small_spec(), **options)
+
+
+def test_a_source_that_is_not_there_is_said_to(database: Database) -> None:
+    database.table("r", ["q", "d"], [])
+    with pytest.raises(DatabaseError, match="there is no table or view 's'"):
+        audit(database.engine, small_spec())
 
 
 def test_nothing_to_attack_with_is_no_pass(database: Database) -> None:

@@ -214,8 +214,8 @@ class _Run:
         self.form = source_of(engine, spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
-        columns = {column.name: column for column in engine.columns(self.form)}
-        self.source = Target(source_relation(), columns, "the source", spec.source.table or ())
+        opened = open_table(engine, spec, None)
+        self.source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
         self.release = self._target(parts)
         if set(given.attacks or ATTACKS) != {"views"}:
             self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
