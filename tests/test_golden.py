@@ -178,6 +178,8 @@ class Published(DryEngine):
             return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
         if statement.name == "audit/level_misses":  # the release is a level above the values
             return [(1, *rows[0][1:])]
+        if statement.name == "audit/counted":  # somebody is found
+            return [(*rows[0][:4], 1, 1)]
         if statement.name == "audit/consistent":
             return [(0, 0, 2, 0)]  # two classes stand for one record
         if statement.name in ("audit/cells", "beliefs/weights"):
@@ -266,7 +268,7 @@ def statements(dialect: str) -> list[Statement]:
         privacy=[*BASE["privacy"], *closeness],
     )  # fmt: skip
     kanon_sql.audit(
-        engine, audited, external="clinic.people", on=["sex", "weight"], earlier=["clinic.before"], reveal=3,
+        engine, audited, external="clinic.people", on=["sex", "age", "weight"], earlier=["clinic.before"], reveal=3,
         other_views=["clinic.areas"], hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
     )  # fmt: skip
     two = [{"l_diversity": {"attribute": "dx", "l": 2}}]

@@ -118,6 +118,16 @@ def test_nobody_and_the_same_table_twice(database: Database) -> None:
     assert measured(database, FIRST, [], 2)[0]
 
 
+def test_versions_that_share_nobody_are_said_to(database: Database) -> None:
+    """Names in capitals are other persons: nothing was compared, which the verdict alone does not tell."""
+    for name, shared in (("BOB", False), ("Bob", True), ("", True)):
+        load(database, "before", [{**row, "name": "Bob" if row["name"] == "Bob" else ""} for row in FIRST])
+        load(database, "now", [{**row, "name": name if row["name"] == "Bob" else ""} for row in FIRST])
+        result = compared(database, 2)
+        assert result.passed
+        assert any("nobody of before is in now" in note for note in result.notes) is not shared
+
+
 def test_a_null_is_no_value_and_a_value_twice_is_none(database: Database) -> None:
     unknown = [{**row, "disease": "" if row["name"] == "Bob" else row["disease"]} for row in FIRST]
     passed, achieved = measured(database, unknown, unknown, 2)

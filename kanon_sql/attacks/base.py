@@ -176,6 +176,7 @@ class Cases:
         keys: the columns that tell a case, and what they are called when revealed.
         examined: the number of people it was tried on, as an expression; None: those of the cases.
         against: where cases are matches, the number of those who could be matched, as an expression.
+        unmatched: where cases are matches: why there may be none although somebody is exposed.
     """
 
     name: str
@@ -185,6 +186,7 @@ class Cases:
     measure: str
     examined: Sql | None = None
     against: Sql | None = None
+    unmatched: str = ""
     estimate: bool = False
     notes: Sequence[str] = ()
 
@@ -212,10 +214,11 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
     )
     notes = list(cases.notes)
     if cases.against is not None:
-        if examined and others and not people:
+        if others and not people and (examined or cases.examined is None):
             why = "which protects nobody if the columns are only written in another form"
-            return Unmeasured(cases.name, f"nothing of {cases.about} matches a row, {why}")
-        notes.append(f"{int(people or 0):,} of {int(examined or 0):,} match anything")
+            return Unmeasured(cases.name, f"{cases.unmatched}, {why}")
+        if cases.examined is not None:
+            notes.append(f"{int(people or 0):,} of {int(examined or 0):,} match anything")
     revealed = None
     if scene.reveal:
         rows = scene.workspace.fetch(

@@ -21,7 +21,8 @@ def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Ca
     s(q, J) = sum over p of min n_j(q, p). J are the releases that the person is in: where n_j is not 0 for the person's
     own p. The attacked release and another one must be among them. Exposed, at the risk 1 / s(q, J), are those with
     s(q, J) < k. Every attack on some of J is included: leaving a release out only makes s larger. And no release that a
-    person is not in, being suppressed there or not yet known, hides what the others tell.
+    person is not in, being suppressed there or not yet known, hides what the others tell. Where nobody is in two of
+    them, nothing is measured.
 
     What it cannot see: people who are no longer in the source or whose plain values changed since, and
     deductions over several people at once. The number is a lower bound for an attacker who makes those.
@@ -42,5 +43,7 @@ def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Ca
         query=others.combined(scene, of_values=False, least=scene.k),
         keys=names,
         measure="one over the rows that all releases leave",
+        against=others.against,
+        unmatched=f"nobody of the source is in {scene.release.shown} and another release alike in {on}",
         notes=[f"people of the source; releases joined on {on}", *others.notes],
     )

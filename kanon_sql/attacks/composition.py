@@ -20,7 +20,7 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
     the releases that have the person's own value in such a row: the attacked one, and at least one other. Exposed
     are the people whose intersection has fewer than l
     values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL
-    is no value.
+    is no value. Where nobody is in two of them, nothing is measured.
 
     Args:
         scene: the release.
@@ -35,5 +35,7 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
         query=others.combined(scene, of_values=True, least=scene.l_of(attribute)),
         keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
         measure="one over the values that all releases leave",
+        against=others.against,
+        unmatched=f"nobody of the source is in {scene.release.shown} and another release with the same {attribute}",
         notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],
     )

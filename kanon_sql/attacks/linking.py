@@ -12,7 +12,7 @@ from kanon_sql.sql.text import identifier
 __all__ = ["linking"]
 
 
-def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Cases]:
+def linking(scene: Scene, external: Target, columns: Sequence[str], source: Target) -> list[Cases]:
     """Sweeney's attack with the voter list (2002, section 1), in both directions.
 
     For each record of the external table: how many rows of the release match it on the shared
@@ -30,15 +30,20 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         scene: the release.
         external: the table with names, or with what leads to them.
         columns: the shared columns, at least one.
+        source: the original table, whose columns say what labels were made of.
     """
     generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
     plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
-    people = vectors_of(scene, external, "external", generalized, plain)
+    people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
     named = {f"q{index}": name for index, name in enumerate(generalized)}
-    labels = labels_of(scene, scene.release, "linked", named, plain)
+    kinds = {
+        ours: {table.columns[name].kind for table in (external, source) if name in table.columns}
+        for ours, name in named.items()
+    }
+    labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
     hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
     lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
-    covers = covers_of(scene, lookups, labels, "linked")
+    covers = covers_of(scene, lookups, labels, "linked", kinds)
     matched = covered(people, covers, labels, names=list(named), plain=len(plain))
     names = named | {f"p{index}": name for index, name in enumerate(plain)}
     keys = [identifier(key) for key in names]
@@ -52,6 +57,7 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         measure="one over the matching rows of the release",
         examined=render("audit/records", vectors=people),
         against=render("audit/records", vectors=labels),
+        unmatched=f"nothing of {external.shown} matches a row",
         notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
     )
     backward = Cases(
@@ -62,6 +68,7 @@ def linking(scene: Scene, external: Target, columns: Sequence[str]) -> list[Case
         measure="one over the matching records",
         examined=render("audit/records", vectors=labels),
         against=render("audit/records", vectors=people),
+        unmatched=f"nothing of {external.shown} matches a row",
         estimate=True,
         notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
     )

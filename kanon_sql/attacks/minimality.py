@@ -20,7 +20,7 @@ from math import floor
 from kanon_sql.attacks.asked import asked_k, values_within
 from kanon_sql.attacks.base import Attack, Scene, Target
 from kanon_sql.attacks.credibility import LARGEST, Refined, credibilities
-from kanon_sql.attacks.vectors import labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.privacy.base import TOLERANCE
@@ -159,6 +159,7 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
         labels=labels,
         released=lookup.column,
         anywhere=(),
+        written=label_texts(lookup),
     )
     for level, missed in enumerate(misses):
         if not missed:

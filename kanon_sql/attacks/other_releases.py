@@ -26,6 +26,7 @@ class Others:
         quasi_identifiers: how many there are.
         lookups: the lookup table of each.
         notes: what to know about the tables.
+        nobody: the attacked release, or all others, have no rows.
         what: a word for scratch names.
     """
 
@@ -35,7 +36,13 @@ class Others:
     quasi_identifiers: int
     lookups: Sequence[Lookup]
     notes: Sequence[str]
+    nobody: bool
     what: str
+
+    @property
+    def against(self) -> Sql | None:
+        """The number of those who could be in several releases."""
+        return None if self.nobody else render("audit/records", vectors=self.people)
 
     def combined(self, scene: Scene, *, of_values: bool, least: int) -> Sql:
         """The cases: the source's people by what is left of them when the releases that they are in are combined.
@@ -73,17 +80,20 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
         SpecError: no row of a release has labels of the spec's hierarchies, so that nothing could be joined.
     """
     names = list(scene.spec.quasi_identifiers)
-    people = vectors_of(scene, source, f"{what}_people", names, plain)
+    releases = [scene.release, *earlier]
+    people = vectors_of(scene, source, f"{what}_people", names, plain, releases)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
-    candidates, notes = [], []
-    for number, table in enumerate([scene.release, *earlier]):
+    candidates, notes, sizes = [], list[str](), list[int]()
+    for number, table in enumerate(releases):
         has = [index for index, name in enumerate(names) if name in table.columns]
         own = [lookups[index] for index in has]
-        labels = labels_of(scene, table, f"{what}_labels{number}", {f"q{index}": names[index] for index in has}, plain)
+        named = {f"q{index}": names[index] for index in has}
+        labels = labels_of(scene, table, f"{what}_labels{number}", named, plain, [source, *releases])
         covers = covers_of(scene, own, labels, f"{what}{number}")
         missed, rows = scene.workspace.row(
             "audit/unknown", labels=labels, covers=covers, names=[lookup.column for lookup in own]
         )
+        sizes.append(int(rows or 0))
         if rows and missed == rows:
             raise SpecError(
                 f"{table.shown}: none of its rows has labels that this spec's hierarchies give to the source's values, "
@@ -103,4 +113,5 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
             "audit/candidates", target=target, joined=joined, quasi_identifiers=len(names), plain=len(plain)
         )
         candidates.append(target)
-    return Others(people, candidates, plain, len(names), lookups, notes, what)
+    nobody = not sizes[0] or not any(sizes[1:])
+    return Others(people, candidates, plain, len(names), lookups, notes, nobody, what)

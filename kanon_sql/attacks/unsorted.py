@@ -96,8 +96,8 @@ def unsorted_matching(scene: Scene, source: Target, row_id: str) -> Attack:
         covers=covers_of(scene, lookups, labels, "ordered"),
         cells=[cell_text(columns[name], "checked") for name in names],
         values=[exact_value(source.columns[name], "kanon_source") for name in names],
-        released=[cell_text(columns[name], "checked") for name in kept],
-        original=[cell_text(source.columns[name], "kanon_source") for name in kept],
+        released=[cell_text(columns[name], "checked", [source.columns[name]]) for name in kept],
+        original=[cell_text(source.columns[name], "kanon_source", [columns[name]]) for name in kept],
     )
     spread = sqrt(float(ours or 0) * float(theirs or 0))
     correlation = None if spread == 0 else min(1.0, max(-1.0, float(product) / spread))

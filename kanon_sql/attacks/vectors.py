@@ -1,5 +1,8 @@
 """What joins a generalized table with values: vectors, the labels of each value, and their matches.
 
+Tables of different origin have columns of different types: 34, 34.0 and 34.00 are one number, and a day is the midnight
+that it begins with. An attacker reads them so, hence what is compared is spelled alike.
+
 A released label matches a value when some level of the column's hierarchy maps the value to
 that label, whichever level: so releases of any recoding (full-domain, cell by cell, masked)
 are attacked alike. Where one level below the top has all labels of a column, it is that level which
@@ -9,7 +12,7 @@ own below the top, as everywhere. An asterisk masks a value also where the top i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kanon_sql.attacks.base import Scene, Target
 from kanon_sql.engines.base import Column
@@ -21,18 +24,46 @@ from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 
-__all__ = ["cell_text", "covered", "covers_of", "labels_of", "lookups_of", "vectors_of"]
+__all__ = ["cell_text", "covered", "covers_of", "label_texts", "labels_of", "lookups_of", "vectors_of"]
 
 
-def cell_text(column: Column, table: str) -> Sql:
-    """A cell as text that compares exactly, whatever its type, so that tables need not agree on types."""
+_NUMBERS = {"integer", "decimal", "float"}
+_TIMES = {"date", "timestamp"}
+
+
+def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
+    """A cell as text that compares exactly, whatever its type, so that tables need not agree on types.
+
+    Args:
+        column: the cell's.
+        table: its table's alias.
+        beside: the columns that it is compared with.
+    """
+    kinds = {other.kind for other in beside if other.type != column.type}
     if column.kind in ("text", "other", "ambiguous"):
-        return exact_value(column, table)
+        return _spelled(exact_value(column, table), kinds)
     written = value_text(column, Sql(f"{identifier(table)}.{identifier(column.name)}"))
-    return exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))  # no bare cast: some dialects would undo it
+    # No bare cast: some dialects would undo it.
+    text = exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))
+    return _spelled(text, kinds and {column.kind}) if column.kind in ("decimal", "timestamp") else text
 
 
-def vectors_of(scene: Scene, table: Target, what: str, generalized: Sequence[str], plain: Sequence[str]) -> Relation:
+def _spelled(text: Sql, kinds: Iterable[str]) -> Sql:
+    """Text as it is spelled where values of some kinds are compared with those of other types."""
+    for has_them, digits in ((_NUMBERS & {*kinds}, True), (_TIMES & {*kinds}, False)):
+        if has_them:
+            text = exact_text(Sql(f"({render('audit/comparable', written=text, digits=digits)})"))
+    return text
+
+
+def vectors_of(
+    scene: Scene,
+    table: Target,
+    what: str,
+    generalized: Sequence[str],
+    plain: Sequence[str],
+    beside: Sequence[Target] = (),
+) -> Relation:
     """A table's distinct vectors of values: ``q<i>`` as they are, ``p<j>`` as text, and ``row_count``.
 
     Args:
@@ -41,12 +72,21 @@ def vectors_of(scene: Scene, table: Target, what: str, generalized: Sequence[str
         what: a word for the scratch name.
         generalized: columns with a hierarchy.
         plain: columns that are compared as they are.
+        beside: the tables that these are compared with.
     """
     values = {f"q{index}": exact_value(table.columns[name], "kanon_source") for index, name in enumerate(generalized)}
-    return _grouped(scene, table, what, values, generalized, plain)
+    return _grouped(scene, table, what, values, generalized, plain, beside)
 
 
-def labels_of(scene: Scene, table: Target, what: str, generalized: Mapping[str, str], plain: Sequence[str]) -> Relation:
+def labels_of(
+    scene: Scene,
+    table: Target,
+    what: str,
+    generalized: Mapping[str, str],
+    plain: Sequence[str],
+    beside: Sequence[Target] = (),
+    kinds: Mapping[str, Iterable[str]] | None = None,
+) -> Relation:
     """A release's distinct vectors of labels, likewise.
 
     Args:
@@ -55,16 +95,30 @@ def labels_of(scene: Scene, table: Target, what: str, generalized: Mapping[str, 
         what: a word for the scratch name.
         generalized: our column -> its column with labels of a hierarchy, read as text.
         plain: columns that are compared as they are.
+        beside: the tables that these are compared with.
+        kinds: our column -> of what kinds the values are that it may be a label of, where these and the
+            values that the labels were made of may differ in type.
     """
-    values = {ours: cell_text(table.columns[name], "kanon_source") for ours, name in generalized.items()}
-    return _grouped(scene, table, what, values, list(generalized.values()), plain)
+    values = {
+        ours: _spelled(cell_text(table.columns[name], "kanon_source"), (kinds or {}).get(ours, ()))
+        for ours, name in generalized.items()
+    }
+    return _grouped(scene, table, what, values, list(generalized.values()), plain, beside)
 
 
 def _grouped(
-    scene: Scene, table: Target, what: str, values: dict[str, Sql], generalized: Sequence[str], plain: Sequence[str]
+    scene: Scene,
+    table: Target,
+    what: str,
+    values: dict[str, Sql],
+    generalized: Sequence[str],
+    plain: Sequence[str],
+    beside: Sequence[Target],
 ) -> Relation:
     scene.look_at(table, [*generalized, *plain], generalized)
-    values |= {f"p{index}": cell_text(table.columns[name], "kanon_source") for index, name in enumerate(plain)}
+    for index, name in enumerate(plain):
+        others = [other.columns[name] for other in beside if name in other.columns]
+        values[f"p{index}"] = cell_text(table.columns[name], "kanon_source", others)
     target = scene.workspace.table(what)
     scene.workspace.execute(
         "frequency/raw",
@@ -100,20 +154,42 @@ def lookups_of(
     return build_lookups(scene.workspace, spec, dict(columns), vectors, partial=partial)
 
 
-def covers_of(scene: Scene, lookups: Sequence[Lookup], labels: Relation, what: str) -> list[Relation]:
-    """Per lookup table: each value with each of the labels that it may have in a release."""
+def covers_of(
+    scene: Scene,
+    lookups: Sequence[Lookup],
+    labels: Relation,
+    what: str,
+    kinds: Mapping[str, Iterable[str]] | None = None,
+) -> list[Relation]:
+    """Per lookup table: each value with each of the labels that it may have in a release.
+
+    Args:
+        scene: where.
+        lookups: from :func:`lookups_of`.
+        labels: from :func:`labels_of`.
+        what: a word for scratch names.
+        kinds: as there.
+    """
     covers = []
     for lookup in lookups:
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
+        written = label_texts(lookup, (kinds or {}).get(lookup.column, ()))
         scene.workspace.execute(
-            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels),
+            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written),
             height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
+            written=written,
         )  # fmt: skip
         covers.append(target)
     return covers
 
 
-def _levels(scene: Scene, lookup: Lookup, labels: Relation) -> list[int]:
+def label_texts(lookup: Lookup, kinds: Iterable[str] = ()) -> list[Sql]:
+    """The labels of every level of a lookup table, as they are compared with a release's."""
+    texts = [exact_text(Sql(f"CAST({identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
+    return [_spelled(text, kinds) for text in texts]
+
+
+def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> list[int]:
     """The levels below the top that a column's labels may be of: the highest that has them all, or every one.
 
     Labels that no value has at any level tell nothing, and the top and the mask may stand beside labels of any level.
@@ -123,7 +199,7 @@ def _levels(scene: Scene, lookup: Lookup, labels: Relation) -> list[int]:
         return levels
     misses = scene.workspace.row(
         "audit/level_misses", lookup=lookup.table, height=lookup.height - 1, labels=labels, released=lookup.column,
-        anywhere=list(dict.fromkeys([lookup.top, TOP])),
+        anywhere=list(dict.fromkeys([lookup.top, TOP])), written=written,
     )  # fmt: skip
     return [level for level in levels if not misses[level]][-1:] or levels
 

@@ -137,7 +137,7 @@ def _view(scene: Scene, index: int, table: Target, tables: Sequence[Target], att
             f"views: {table.shown} has no column in common with the other views, no quasi-identifier and not "
             f"{attribute}; leave it out"
         )
-    return _View(vectors_of(scene, table, f"view{index}", (), names), names, table.shown)
+    return _View(vectors_of(scene, table, f"view{index}", (), names, tables), names, table.shown)
 
 
 def _ordered(found: Sequence[_View]) -> list[_View]:

@@ -35,7 +35,7 @@ from kanon_sql.attacks import (
 )
 from kanon_sql.attacks.asked import FEWEST, asked_k, asked_l
 from kanon_sql.engines.base import Deadline, Engine, Scratch
-from kanon_sql.errors import RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.pipeline.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.pipeline.result import Cost, redacted_log
 from kanon_sql.pipeline.search import source_of
@@ -214,18 +214,40 @@ class _Run:
         self.form = source_of(engine, spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
-        columns = {column.name: column for column in engine.columns(self.form)}
-        self.source = Target(source_relation(), columns, "the source", spec.source.table or ())
+        opened = open_table(engine, spec, None)
+        self.source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
         self.release = self._target(parts)
         if set(given.attacks or ATTACKS) != {"views"}:
             self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
         self.external = None if given.external is None else self._target(parse_table_name(given.external))
         self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
         self.views = [self.release, *(self._target(parse_table_name(name)) for name in given.other_views)]
+        self._refuse_other_case()
 
     def _target(self, parts: tuple[str, ...]) -> Target:
         opened = open_table(self.engine, self.spec, parts)
         return Target(opened.relation, opened.columns, opened.shown, parts)
+
+    def _refuse_other_case(self) -> None:
+        """Tables are joined on columns of one name: whoever writes it otherwise would be attacked without the column.
+
+        Raises:
+            SpecError: a table has a column whose name differs from ours in case alone.
+        """
+        named = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.spec.keep]
+        problems = []
+        for table in (self.external, *self.earlier, *self.views):
+            if table is None or (table is self.external and self.given.on):
+                continue
+            known = {name.casefold(): name for name in [*self.release.columns, *named]}
+            problems += [
+                f"{table.shown}: the column {name!r} would not be joined with {known[name.casefold()]!r}, whose name "
+                "differs in case; rename it in a view"
+                for name in table.columns
+                if name.casefold() in known and known[name.casefold()] not in table.columns
+            ]
+        if problems:
+            raise SpecError([Problem(problem) for problem in problems])
 
     def _need(self, table: Target, names: Sequence[str]) -> None:
         problems = unknown_columns(table.shown, table.columns, names, "which the audit needs")
@@ -287,7 +309,7 @@ class _Run:
         elif name == "linking":
             assert self.external is not None
             external, shared = self.external, self._shared(self.external)
-            yield from self._measured(name, lambda scene: linking(scene, external, shared))
+            yield from self._measured(name, lambda scene: linking(scene, external, shared, source))
         elif name == "consistency":
             self._need(source, list(self.spec.quasi_identifiers))
             yield from self._measured(name, lambda scene: consistency(scene, source))

@@ -124,6 +124,9 @@ def check(
             notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
         if revealed:
             notes.append(f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on")
+        if republication is not None and any(item.nobody for item in invariances):
+            why = f"values of {republication.person} that are written in another form are taken for other persons"
+            notes.append(f"nobody of {republication.earlier} is in {shown}: nothing was compared; {why}")
         present = {name.lower() for name in columns}
         internal = None if republication is None else republication.person
         exposed = [name for name in spec.identifiers if name.lower() in present and name != internal]

@@ -51,6 +51,7 @@ class Invariance:
         reached: the largest m that both versions satisfy; None for none, or when there is no class.
         violating_classes, violating_rows: of both versions together, that are not m-unique.
         changed_persons: persons in both versions whose class has other sensitive values.
+        nobody: both versions have persons, and none is in both.
     """
 
     attribute: str
@@ -60,6 +61,7 @@ class Invariance:
     violating_classes: int
     violating_rows: int
     changed_persons: int
+    nobody: bool
 
     @property
     def key(self) -> str:
@@ -158,7 +160,7 @@ def _measured(
         values=[exact_value(columns[attribute], "checked") for _, columns, _ in tables],
         m=asked.m,
     )
-    repeated, violating_classes, violating_rows, *smallest, repeating, changed = row
+    repeated, violating_classes, violating_rows, *smallest, repeating, changed, common, before, now = row
     if repeated:
         raise SpecError(
             f"{repeated} persons ({asked.person}) have several rows in one version; m-invariance is about one row each"
@@ -172,4 +174,5 @@ def _measured(
         violating_classes=int(violating_classes),
         violating_rows=int(violating_rows or 0),
         changed_persons=int(changed or 0),
+        nobody=bool(before and now and not common),
     )
