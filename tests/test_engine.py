@@ -395,3 +395,29 @@ def test_a_transaction_inside_another_is_refused_and_the_outer_one_lives(engine:
             pass
         assert engine.fetch(statement("SELECT n FROM t"), 1) == [(1,)]
     assert engine.exists(("t",)) == "table"
+
+
+def test_an_order_of_the_users_own_changes_no_answer() -> None:
+    """Recursive diversity and ordered distances rank values: descending, one that fails by far would pass."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE t AS SELECT 'x' AS q, least(n // 8, 2) * 10 AS s FROM range(10) AS r (n)")
+        connection.execute("INSERT INTO t SELECT 'x', 20 FROM range(1)")
+        connection.execute("INSERT INTO t SELECT 'y', 10 * (n % 3) FROM range(9) AS r (n)")
+        engine = kanon_sql.connect(connection)
+        requirements: list[dict[str, Any]] = [
+            {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 2}},
+            {"t_closeness": {"attribute": "s", "t": 0.05, "distance": "ordered"}},
+        ]
+        for requirement in requirements:
+            spec = kanon_sql.Spec.from_dict(
+                {
+                    "version": 1, "source": "t", "quasi_identifiers": {"q": None}, "sensitive": ["s"],
+                    "privacy": [{"k_anonymity": 2}, requirement],
+                }
+            )  # fmt: skip
+            before = kanon_sql.check(engine, spec, "t")
+            assert not before.passed
+            for name, value in (("default_order", "DESC"), ("default_null_order", "NULLS_FIRST")):
+                connection.execute(f"SET {name} = '{value}'")
+                assert kanon_sql.check(engine, spec, "t").achieved == before.achieved
+                connection.execute(f"RESET {name}")

@@ -361,6 +361,15 @@ def test_a_view_over_an_old_name_is_not_replaced(visits: Database) -> None:
         kanon_sql.anonymize(visits.engine, spec())
 
 
+def test_a_connection_that_is_given_for_reading_is_not_written_to(visits: Database) -> None:
+    reading = kanon_sql.connect(visits.connection, read_only=True)
+    assert kanon_sql.plan(reading, spec()).passed
+    for writes in (lambda: kanon_sql.anonymize(reading, spec()), lambda: clean(reading, drop=True)):
+        with pytest.raises(SpecError, match="read-only"):
+            writes()
+    assert visits.tables() == ["visits"]
+
+
 @pytest.mark.parametrize("dropped", [True, False])
 @pytest.mark.parametrize("place", ["a schema", "the session"])
 def test_a_table_elsewhere_that_hides_the_release_is_not_replaced(visits: Database, place: str, dropped: bool) -> None:

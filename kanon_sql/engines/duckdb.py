@@ -97,7 +97,7 @@ class DuckDBEngine(SessionEngine):
         connection: an open ``duckdb.DuckDBPyConnection``; it is closed only if ``owned``.
         label: what to call it in messages.
         owned: this object opened the connection.
-        read_only: the connection was opened read-only.
+        read_only: the connection was opened read-only, or nothing but temporary tables may be written.
         scratch: where scratch tables live.
 
     Raises:
@@ -180,7 +180,7 @@ class DuckDBEngine(SessionEngine):
             "SELECT table_type, table_catalog, table_schema, table_name FROM information_schema.tables "
             f"WHERE {' AND '.join(conditions)} "
             "ORDER BY table_catalog = 'temp' DESC, COALESCE(list_position(current_schemas(false), table_schema), 99) "
-            "LIMIT 1"
+            "ASC LIMIT 1"
         )
         rows = self.fetch(Statement("exists", sql), limit=1)
         if not rows:

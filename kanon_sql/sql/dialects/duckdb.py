@@ -23,6 +23,13 @@ class DuckDB(Dialect):
         """The binary collation, whatever ``default_collation`` says."""
         return exp.Collate(this=text, expression=exp.to_identifier("binary", quoted=True))
 
+    def rewrite(self, tree: exp.Expr) -> exp.Expr:
+        """Every order says that it ascends, whatever ``default_order`` says: ranks and shares depend on it."""
+        for ordered in tree.find_all(exp.Ordered):
+            if ordered.args.get("desc") is None:
+                ordered.set("desc", False)
+        return tree
+
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES: each branch of a UNION ALL is planned on its own."""
         listed = ",\n  ".join("(" + ", ".join(map(self.text, row)) + ")" for row in rows)
