@@ -93,7 +93,7 @@ def connect(
     given: Any = database
     kind = type(given).__module__.split(".")[0].lstrip("_")
     if kind == "duckdb":
-        return DuckDBEngine(given, scratch=mode)
+        return DuckDBEngine(given, read_only=read_only, scratch=mode)
     if kind == "clickhouse_connect":
         from kanon_sql.engines.clickhouse import ClickHouseEngine
 

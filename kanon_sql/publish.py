@@ -27,8 +27,11 @@ __all__ = ["MANIFEST_TABLE", "is_same_table", "publish", "refuse_foreign_release
 MANIFEST_TABLE = "kanon_sql_manifest"
 
 
-def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
+def refuse_foreign_release(workspace: Workspace, spec: Spec) -> bool:
     """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
+
+    Returns:
+        Whether an earlier release stands under the name.
 
     Raises:
         SpecError: the source, or something else, stands under the release's name.
@@ -45,7 +48,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
             )
     kind = workspace.engine.exists(release)
     if kind is None:
-        return
+        return False
     shown = ".".join(release)
     if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
         raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
@@ -54,12 +57,39 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> None:
         (published,) = workspace.row(
             "manifest/find", table=manifest, release_name=release_key(workspace.engine, release)
         )
-        if published:
-            return
+        # A plain name is looked up in several places, a manifest speaks for its own only.
+        if published and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts):
+            return True
     raise SpecError(
         f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
     )
+
+
+def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Where what stands under a name is: its full name without the last part."""
+    found = engine.full_name(name)
+    return None if found is None else found[:-1]
+
+
+def _replaces(workspace: Workspace, spec: Spec, written: Written) -> bool:
+    """Whether an earlier release has to make room. Asked once more: anybody may have used the name since the run began.
+
+    Raises:
+        SpecError: something else stands there now, or the earlier release is where the new one would not be.
+    """
+    assert spec.release is not None
+    engine = workspace.engine
+    if not refuse_foreign_release(workspace, spec):
+        return False
+    old, new = _place(engine, spec.release), _place(engine, written.table.parts)
+    if old != new:
+        shown = spec.release[-1]
+        raise SpecError(
+            f"release: {shown!r} was published in {'.'.join(old or ())}, but this connection makes new tables in "
+            f"{'.'.join(new or ())}; write the name with its schema"
+        )
+    return True
 
 
 def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:
@@ -81,10 +111,21 @@ def publish(
     written: Written,
     manifest: Mapping[str, Any],
     addition: Addition | None = None,
+    *,
+    unseen: bool = False,
 ) -> None:
     """Give the verified table the release's name, record its manifest, and enter it into a ledger if there is one.
 
+    Args:
+        workspace: where.
+        spec: what is released.
+        written: the verified table.
+        manifest: what to record of it.
+        addition: the ledger's entry.
+        unseen: there is no database to look into; the statements replace an earlier release, if there is one.
+
     Raises:
+        SpecError: what now stands under the release's name may not be replaced; nothing was published.
         DatabaseError: another release was entered into the ledger since it was read; nothing was published.
     """
     assert spec.release is not None
@@ -96,7 +137,8 @@ def publish(
                 addition.create(workspace)
                 addition.take_turn(workspace)
             workspace.execute("manifest/create", table=table)
-            workspace.execute("scratch/drop", target=Relation(spec.release))
+            if unseen or _replaces(workspace, spec, written):
+                workspace.execute("scratch/drop", target=Relation(spec.release))
             _rename(workspace, written.table.parts, spec.release[-1])
             if addition is not None:
                 addition.enter(workspace)
@@ -118,10 +160,10 @@ def publish(
 def _publish_in_steps(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
     """Where DDL cannot be rolled back."""
     assert spec.release is not None
-    if workspace.engine.exists(spec.release) is None:
-        _publish_first(workspace, spec, written, manifest)
-    else:
+    if _replaces(workspace, spec, written):
         _publish_again(workspace, spec, written, manifest)
+    else:
+        _publish_first(workspace, spec, written, manifest)
 
 
 def _publish_first(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:

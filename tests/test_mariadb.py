@@ -288,7 +288,27 @@ def test_an_open_connection_gets_its_session_back(mariadb: Any) -> None:
         assert kanon_sql.plan(ours, spec()).passed
         ours.close()
         assert connection.exec_driver_sql(f"SELECT {variables}").fetchall() == before
+        connection.exec_driver_sql("DELETE FROM people")
+        connection.rollback()
+        assert connection.exec_driver_sql("SELECT COUNT(*) FROM people").scalar(), "autocommit is off"
     made.dispose()
+
+
+@pytest.mark.parametrize("verb", [kanon_sql.plan, kanon_sql.anonymize])
+def test_an_open_transaction_is_not_committed(mariadb: Any, verb: Any) -> None:
+    """Making a table would commit it, and so would dropping a temporary one."""
+    mariadb.table("theirs", {"n": "integer"}, [(1,)])
+    with mariadb._engine.connect() as connection:
+        engine = kanon_sql.connect(connection)
+        connection.exec_driver_sql("BEGIN")
+        connection.exec_driver_sql("INSERT INTO theirs VALUES (2)")
+        with pytest.raises(UnsupportedError, match="inside a transaction"):
+            verb(engine, spec())
+        connection.exec_driver_sql("ROLLBACK")
+        assert mariadb.rows("theirs") == [(1,)]
+        assert verb(engine, spec()).passed
+        engine.close()
+    mariadb.drop("theirs")
 
 
 def test_the_estimate_is_explains(mariadb: Any) -> None:

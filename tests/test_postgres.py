@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql.cli import app
+from kanon_sql.engines.backends import backend_named
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.pipeline.clean import clean
@@ -95,9 +96,66 @@ def test_connections_and_engines_of_sqlalchemy_are_used_as_they_are(postgres: An
         assert connection.get_isolation_level() == before
         assert connection.execute(sqlalchemy.text("SELECT COUNT(*) FROM released")).scalar() == 3
         assert connection.execute(sqlalchemy.text("SHOW DateStyle")).scalar() == "German, DMY"
+        connection.execute(sqlalchemy.text("DELETE FROM released"))
+        connection.rollback()
+        assert connection.execute(sqlalchemy.text("SELECT COUNT(*) FROM released")).scalar() == 3, "autocommit is off"
         with pytest.raises(UnsupportedError, match="inside a transaction"):
             kanon_sql.connect(connection)
     theirs.dispose()
+
+
+def test_a_connection_that_cannot_be_used_is_given_back(postgres: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
+    import sqlalchemy
+
+    def refused(self: Any, engine: Any) -> Any:
+        raise DatabaseError("refused by the test")
+
+    theirs = sqlalchemy.create_engine(postgres.url)  # type: ignore[attr-defined]
+    with theirs.connect() as connection:
+        monkeypatch.setattr(backend_named("postgresql").__class__, "scratch", refused)
+        with pytest.raises(DatabaseError, match="refused"):
+            kanon_sql.connect(connection)
+        monkeypatch.undo()
+        assert connection.execute(sqlalchemy.text("SHOW TimeZone")).scalar() == "Europe/Berlin"
+        connection.execute(sqlalchemy.text("DELETE FROM people"))
+        connection.rollback()
+    assert postgres.rows("people")
+    theirs.dispose()
+
+
+def test_a_transaction_that_is_opened_later_is_left_alone(postgres: Subject) -> None:
+    """A second BEGIN would only warn, and our COMMIT would be the user's."""
+    import sqlalchemy
+
+    theirs = sqlalchemy.create_engine(postgres.url, poolclass=sqlalchemy.pool.StaticPool)  # type: ignore[attr-defined]
+    with theirs.connect() as connection:
+        ours = kanon_sql.connect(connection)
+        connection.exec_driver_sql("BEGIN")
+        connection.exec_driver_sql("CREATE TABLE unfinished AS SELECT 1 AS n")
+        with pytest.raises(UnsupportedError, match="inside a transaction"):
+            kanon_sql.anonymize(ours, spec())
+        assert "unfinished" not in postgres.tables()
+        connection.exec_driver_sql("ROLLBACK")
+        assert "unfinished" not in postgres.tables()
+        assert kanon_sql.anonymize(ours, spec()).passed
+        ours.close()
+        driver: Any = connection.connection.driver_connection
+        driver.execute("SELECT 1")  # the driver opens a transaction, which SQLAlchemy does not know of
+        with pytest.raises(UnsupportedError, match="inside a transaction"):
+            kanon_sql.connect(connection)
+    theirs.dispose()
+
+
+def test_a_time_limit_of_the_servers_is_an_error_and_not_ctrl_c(postgres: Subject) -> None:
+    postgres.execute("CREATE OR REPLACE VIEW slow AS SELECT people.* FROM people CROSS JOIN pg_sleep(20)")
+    engine: Any = postgres.connect()
+    engine._run("SET statement_timeout = '200ms'")
+    with pytest.raises(DatabaseError, match="cancelled the statement by itself"):
+        kanon_sql.plan(engine, spec(source="slow"))
+    engine._run("SET statement_timeout = 0")
+    assert kanon_sql.plan(engine, spec()).passed, "the connection lives"
+    engine.close()
+    postgres.drop("slow", "VIEW")
 
 
 def test_the_server_sees_whose_statement_it_is(postgres: Subject) -> None:

@@ -361,6 +361,48 @@ def test_a_view_over_an_old_name_is_not_replaced(visits: Database) -> None:
         kanon_sql.anonymize(visits.engine, spec())
 
 
+def test_a_connection_that_is_given_for_reading_is_not_written_to(visits: Database) -> None:
+    reading = kanon_sql.connect(visits.connection, read_only=True)
+    assert kanon_sql.plan(reading, spec()).passed
+    for writes in (lambda: kanon_sql.anonymize(reading, spec()), lambda: clean(reading, drop=True)):
+        with pytest.raises(SpecError, match="read-only"):
+            writes()
+    assert visits.tables() == ["visits"]
+
+
+@pytest.mark.parametrize("dropped", [True, False])
+@pytest.mark.parametrize("place", ["a schema", "the session"])
+def test_a_table_elsewhere_that_hides_the_release_is_not_replaced(visits: Database, place: str, dropped: bool) -> None:
+    """The manifest speaks for the place that it is in, and a plain name may mean another one by now."""
+    kanon_sql.anonymize(visits.engine, spec())
+    if dropped:
+        visits.connection.execute(f"DROP TABLE {RELEASE}")
+    if place == "a schema":
+        visits.connection.execute(f"CREATE SCHEMA app; CREATE TABLE app.{RELEASE} AS SELECT 'precious' AS mine")
+        visits.connection.execute("SET search_path = 'app,main'")
+    else:
+        visits.connection.execute(f"CREATE TEMPORARY TABLE {RELEASE} AS SELECT 'precious' AS mine")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(visits.engine, spec())
+    assert visits.rows(RELEASE) == [("precious",)]
+
+
+def test_a_release_does_not_move_to_another_schema(visits: Database) -> None:
+    """Who reads it where it was would lose it."""
+    kanon_sql.anonymize(visits.engine, spec())
+    before = Counter(visits.rows(f"{RELEASE}"))
+    visits.connection.execute("CREATE SCHEMA app")
+    visits.connection.execute("CREATE TABLE app.kanon_sql_manifest AS FROM kanon_sql_manifest")
+    visits.connection.execute("SET search_path = 'app,main'")
+    with pytest.raises(SpecError, match="did not publish"):
+        kanon_sql.anonymize(visits.engine, spec())
+    visits.connection.execute("DROP TABLE app.kanon_sql_manifest")
+    with pytest.raises(SpecError, match=r"did not publish|write the name with its schema"):
+        kanon_sql.anonymize(visits.engine, spec())
+    assert Counter(visits.connection.execute(f"FROM main.{RELEASE}").fetchall()) == before
+    assert kanon_sql.anonymize(visits.engine, spec(release=f"main.{RELEASE}")).passed
+
+
 @pytest.mark.parametrize("name", ["visits", "VISITS", '"visits"'])
 def test_the_source_is_no_release(name: str) -> None:
     with pytest.raises(SpecError, match="source's name"):

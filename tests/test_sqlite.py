@@ -446,6 +446,9 @@ def test_an_open_connection_is_given_back_as_it_was(people: Path) -> None:
         assert connection.get_isolation_level() == before
         assert connection.exec_driver_sql("SELECT COUNT(*) FROM mine").scalar() == 0
         assert connection.exec_driver_sql("PRAGMA legacy_alter_table").scalar() == 0
+        connection.exec_driver_sql("INSERT INTO mine VALUES (1)")
+        connection.rollback()
+        assert connection.exec_driver_sql("SELECT COUNT(*) FROM mine").scalar() == 0, "autocommit is off"
         connection.rollback()
         connection.connection.driver_connection.execute("BEGIN")  # type: ignore[union-attr]
         with pytest.raises(UnsupportedError, match="inside a transaction"):

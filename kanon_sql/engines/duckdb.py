@@ -97,7 +97,7 @@ class DuckDBEngine(SessionEngine):
         connection: an open ``duckdb.DuckDBPyConnection``; it is closed only if ``owned``.
         label: what to call it in messages.
         owned: this object opened the connection.
-        read_only: the connection was opened read-only.
+        read_only: the connection was opened read-only, or nothing but temporary tables may be written.
         scratch: where scratch tables live.
 
     Raises:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RelationalEngine"]
 
+_IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
+
 
 class RelationalEngine(SessionEngine):
     """One SQLAlchemy connection, in autocommit mode; transactions are statements.
@@ -53,19 +55,27 @@ class RelationalEngine(SessionEngine):
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
         if backend.in_transaction(connection):
-            raise UnsupportedError(
-                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
-            )
+            raise UnsupportedError(_IN_TRANSACTION)
         self.backend = backend
         self.dialect = backend.dialect
         self._owned = owned
         self._isolation = backend.isolation(connection) if owned is None else None
         autocommit = {"isolation_level": "AUTOCOMMIT"} if backend.autocommit else {}
+        self._cancel_asked = False
         self._connection = connection.execution_options(no_parameters=True, **autocommit)
+        try:
+            self._prepare(read_only, scratch)
+        except BaseException:
+            self.close()
+            raise
+
+    def _prepare(self, read_only: bool, scratch: Scratch | None) -> None:
+        """Set the session up, and find out what it may do."""
+        backend = self.backend
         with self._guard("connect"):
             backend.prepare(self, read_only=read_only)
         self.dialect, self.capabilities = backend.dialect, backend.capabilities  # it may have asked the server
-        self.ephemeral = backend.ephemeral(label)
+        self.ephemeral = backend.ephemeral(self.label)
         if scratch is None:
             self.scratch = backend.scratch(self)
         elif scratch.mode == "temp" and not self.capabilities.temp_tables:
@@ -138,7 +148,12 @@ class RelationalEngine(SessionEngine):
 
         if isinstance(error, DBAPIError) and error.orig is not None:
             if self.backend.cancelled(error.orig):
-                return KeyboardInterrupt()
+                if self._cancel_asked:
+                    return KeyboardInterrupt()
+                return DatabaseError(
+                    f"{name}: {self.label} cancelled the statement by itself: a time limit of the server's or the "
+                    "session's own (such as statement_timeout), or somebody who may stop it"
+                )
             if error.connection_invalidated or self.backend.lost(error.orig):
                 return DatabaseError(
                     f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
@@ -151,9 +166,29 @@ class RelationalEngine(SessionEngine):
             return DatabaseError(f"{name}: {type(error).__name__} from SQLAlchemy; is the connection still open?")
         return None
 
+    def execute(self, statement: Statement) -> None:
+        """Run a statement for its effect, which where DDL cannot be rolled back may be to commit what is open."""
+        if not self.capabilities.transactional_ddl:
+            self._refuse_open_transaction()
+        super().execute(statement)
+
+    def _refuse_open_transaction(self) -> None:
+        if self._open_transaction():
+            raise UnsupportedError(_IN_TRANSACTION)
+
+    def _open_transaction(self) -> bool:
+        """Whether there is a transaction in the session; none in one that is lost."""
+        gone = self._connection.closed or self._connection.invalidated
+        return not gone and self.backend.transaction_open(self)
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Everything inside happens, or nothing does, where DDL can be rolled back."""
+        """Everything inside happens, or nothing does, where DDL can be rolled back.
+
+        Raises:
+            UnsupportedError: a transaction is open already; it is left as it is.
+        """
+        self._refuse_open_transaction()
         if not self.capabilities.transactional_ddl:
             yield
             return
@@ -169,20 +204,28 @@ class RelationalEngine(SessionEngine):
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
+        self._cancel_asked = False
         with super().run(deadline) as meter:
             yield meter
 
     def cancel(self) -> None:
         """Stop the running statement on the server."""
+        self._cancel_asked = True
         with suppress(Exception):
             self.backend.cancel(self)
 
     def close(self) -> None:
         """Close the connection if this object opened it; else leave it as it was."""
-        with suppress(Exception):
-            if self._owned is not None:
+        if self._owned is not None:
+            with suppress(Exception):
                 self._connection.close()
                 self._owned.dispose()
-            elif self._isolation is not None:
+        elif self._isolation is not None:
+            with suppress(Exception):
                 self.backend.restore(self)
+            with suppress(Exception):
+                # SQLAlchemy counts a transaction since our first statement, and would not leave autocommit mode in it:
+                # what the user rolls back later would stay.
+                if not self._open_transaction():
+                    self._connection.rollback()
                 self._connection.execution_options(isolation_level=self._isolation, no_parameters=False)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kanon_sql.engines.base import Engine
+from kanon_sql.errors import SpecError
 from kanon_sql.spec import format_table_name, parse_table_name
 from kanon_sql.sql.text import Relation
 from kanon_sql.workspace import SCRATCH_TABLE, Reporter, Workspace, open_workspace
@@ -78,8 +79,11 @@ def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Repo
         report: called with each stage.
 
     Raises:
+        SpecError: the connection is read-only, and dropping was asked for.
         DatabaseError: the database refused.
     """
+    if drop and engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; dropping scratch tables has to write")
     record = Relation((*(parse_table_name(schema) if schema is not None else ()), SCRATCH_TABLE))
     with open_workspace(engine, "", report) as workspace:
         workspace.report("looking for scratch tables", None)

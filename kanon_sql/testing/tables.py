@@ -106,6 +106,36 @@ class Tables(Fixtures):
         assert left == []
         assert clean(engine, drop=False).objects == ()
 
+    def test_a_table_that_somebody_makes_during_the_run_stays(
+        self, subject: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The release's name was free when the run began."""
+        subject.table("few", {"q": "text"}, [(value,) for value in "aaabbb"])
+        execute = type(engine).execute
+
+        def meanwhile(self: Any, statement: Statement) -> None:
+            execute(self, statement)
+            if statement.name == "scratch/record":
+                subject.table("few_release", {"mine": "text"}, [("precious",)])
+
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "few", "release": "few_release", "quasi_identifiers": {"q": None},
+                "privacy": [{"k_anonymity": 2}],
+            }
+        )  # fmt: skip
+        with monkeypatch.context() as patched:
+            patched.setattr(type(engine), "execute", meanwhile)
+            with pytest.raises(SpecError, match="did not publish"):
+                kanon_sql.anonymize(engine, spec)
+        assert subject.rows("few_release") == [("precious",)]
+        assert not [name for name in subject.tables() if re.match(r"kanon_[0-9a-f]{8}_", name)]
+        assert clean(engine, drop=False).objects == ()
+        subject.drop("few_release")
+        assert kanon_sql.anonymize(engine, spec).passed
+        subject.drop("few_release")
+        subject.drop("few")
+
     @pytest.mark.parametrize("first", [True, False], ids=["first", "replacing"])
     def test_an_error_while_publishing_leaves_the_old_release_or_the_new(
         self, subject: Subject, engine: Engine, monkeypatch: pytest.MonkeyPatch, first: bool

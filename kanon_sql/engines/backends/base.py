@@ -46,6 +46,10 @@ class Backend(ABC):
         """Whether somebody opened a transaction on a connection that was given open."""
         return connection.in_transaction()
 
+    def transaction_open(self, engine: RelationalEngine) -> bool:
+        """Whether a statement opened a transaction in the session; SQLAlchemy does not know of such a one."""
+        return False
+
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Set the session up: text compared exactly, no surprises in literals, read-only if asked.
 

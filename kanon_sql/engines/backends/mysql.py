@@ -72,6 +72,10 @@ class MariaDBBackend(Backend):
     extra = "mysql"
     without_temp_tables = "MySQL cannot read a temporary table twice in one statement"
 
+    def transaction_open(self, engine: RelationalEngine) -> bool:
+        """As the server said with its last answer; making a table would commit it."""
+        return bool(getattr(engine.driver_connection, "server_status", 0) & 1)
+
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Literals that compare exactly, whole sort keys, and no value changed without an error."""
         (self._id, shown, folds) = self.first(engine, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names")

@@ -11,6 +11,8 @@ from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
 from kanon_sql.sql.dialects import dialect_named
 
 if TYPE_CHECKING:
+    from sqlalchemy.engine import Connection
+
     from kanon_sql.engines.relational import RelationalEngine
 
 __all__ = ["PostgresBackend"]
@@ -46,6 +48,10 @@ def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from _leaves(below)
 
 
+def _in_transaction(driver: Any) -> bool:
+    return int(driver.info.transaction_status) in (2, 3)  # open, or open and failed
+
+
 class PostgresBackend(Backend):
     """PostgreSQL 12 and later, and servers that speak its protocol and its SQL."""
 
@@ -54,6 +60,14 @@ class PostgresBackend(Backend):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False, row_id="ctid"
     )
     extra = "postgres"
+
+    def in_transaction(self, connection: Connection) -> bool:
+        """The driver's own too, in which its connection cannot be told to commit every statement."""
+        return connection.in_transaction() or _in_transaction(connection.connection.driver_connection)
+
+    def transaction_open(self, engine: RelationalEngine) -> bool:
+        """As the server said with its last answer; a second BEGIN would only warn, and COMMIT end the user's."""
+        return _in_transaction(engine.driver_connection)
 
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Plain literals, dates and numbers in one form, and no query that the planner compiles for seconds."""

@@ -67,6 +67,10 @@ class SQLiteBackend(Backend):
         driver: Any = connection.connection.driver_connection
         return connection.in_transaction() or driver.in_transaction
 
+    def transaction_open(self, engine: RelationalEngine) -> bool:
+        """As the library knows."""
+        return bool(engine.driver_connection.in_transaction)
+
     def prepare(self, engine: RelationalEngine, *, read_only: bool) -> None:
         """Functions that the library may lack, memory to sort in, and a rename that no view can stop."""
         driver = engine.driver_connection
