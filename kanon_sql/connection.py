@@ -72,7 +72,7 @@ def connect(
             need). By default temporary tables where the connection allows them, else inline.
 
     Returns:
-        An engine for the verbs. Close it with ``close()``.
+        An engine for the verbs. Close it with ``close()``, or use it in a ``with``.
 
     Raises:
         DatabaseError: it cannot be opened.
@@ -176,8 +176,8 @@ def _use_sqlalchemy(given: Any, read_only: bool, scratch: Scratch | None) -> Eng
     import sqlalchemy
 
     if isinstance(given, sqlalchemy.Connection):
-        return _relational(given.engine, lambda: given, read_only, scratch, owned=False)
-    return _relational(given, given.connect, read_only, scratch, owned=False)
+        return _relational(given.engine, lambda: given, read_only, scratch)
+    return _relational(given, given.connect, read_only, scratch, pooled=True)
 
 
 def _relational(
@@ -186,7 +186,8 @@ def _relational(
     read_only: bool,
     scratch: Scratch | None,
     *,
-    owned: bool,
+    owned: bool = False,
+    pooled: bool = False,
 ) -> Engine:
     from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -212,8 +213,9 @@ def _relational(
             "does the URL name the right kind of database?"
         ) from None
     return RelationalEngine(
-        connection, backend, label=label, owned=engine if owned else None, read_only=read_only, scratch=scratch
-    )
+        connection, backend, label=label, owned=engine if owned else None, pooled=pooled, read_only=read_only,
+        scratch=scratch,
+    )  # fmt: skip
 
 
 def _need(module: str, extra: str) -> None:

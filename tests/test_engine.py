@@ -147,8 +147,8 @@ def test_only_what_the_engine_opened_is_closed(tmp_path: Path) -> None:
     with duckdb.connect() as connection:
         kanon_sql.connect(connection).close()
         assert connection.execute("SELECT 1").fetchone() == (1,)
-    owned = kanon_sql.connect(tmp_path / "own.duckdb")
-    owned.close()
+    with kanon_sql.connect(tmp_path / "own.duckdb") as owned:
+        assert owned.fetch(statement("SELECT 1"), 1) == [(1,)]
     with pytest.raises(DatabaseError):
         owned.fetch(statement("SELECT 1"), 1)
 

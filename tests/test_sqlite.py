@@ -456,6 +456,22 @@ def test_an_open_connection_is_given_back_as_it_was(people: Path) -> None:
     theirs.dispose()
 
 
+def test_a_pool_gets_its_connection_back_as_it_was(people: Path) -> None:
+    import sqlalchemy
+
+    theirs = sqlalchemy.create_engine(f"sqlite:///{people}", poolclass=sqlalchemy.QueuePool, pool_size=1)
+    pool = theirs.pool
+    assert isinstance(pool, sqlalchemy.QueuePool)
+    for _ in range(2):
+        with kanon_sql.connect(theirs) as ours:
+            assert pool.checkedout() == 1
+            assert kanon_sql.anonymize(ours, spec()).passed
+        assert pool.checkedout() == 0
+    with theirs.connect() as connection:
+        assert connection.exec_driver_sql("PRAGMA legacy_alter_table").scalar() == 0
+    theirs.dispose()
+
+
 def test_a_release_in_an_attached_file(people: Path) -> None:
     import sqlalchemy
 

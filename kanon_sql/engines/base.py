@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from kanon_sql.errors import QueryTimeout
 from kanon_sql.sql.dialects import Dialect
@@ -230,6 +230,12 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Release the connection if the engine opened it."""
+
+    def __enter__(self) -> Self:
+        """Close it at the end of a ``with``."""
+
+    def __exit__(self, *error: object) -> None:
+        """Close it."""
 
     def within(self, deadline: Deadline) -> AbstractContextManager[None]:
         """A time limit for everything inside, besides the run's own."""

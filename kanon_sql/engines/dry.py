@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from string import digits
-from typing import Literal
+from typing import Literal, Self
 
 import sqlglot
 from sqlglot import exp
@@ -129,6 +129,14 @@ class DryEngine:
 
     def close(self) -> None:
         """Nothing is open."""
+
+    def __enter__(self) -> Self:
+        """Close it at the end of a ``with``."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close it."""
+        self.close()
 
     def within(self, deadline: Deadline) -> nullcontext[None]:
         """Nothing takes any time."""

@@ -210,8 +210,8 @@ class DuckDBEngine(SessionEngine):
             UnsupportedError: a transaction is open already; it is left as it is.
         """
         self._refuse_open_transaction()
-        self.execute(Statement("transaction", "BEGIN TRANSACTION"))
         try:
+            self.execute(Statement("transaction", "BEGIN TRANSACTION"))
             yield
             self.execute(Statement("transaction", "COMMIT"))
         except BaseException:

@@ -33,6 +33,7 @@ class RelationalEngine(SessionEngine):
         backend: what is special about its database.
         label: what to call it in messages, without credentials.
         owned: the SQLAlchemy engine to dispose of at the end, if this object made it.
+        pooled: the connection was taken from an engine of the user, whose pool gets it back at the end.
         read_only: write nothing but temporary tables; where there are none (inline), the
             server is asked to refuse every write.
         scratch: where scratch tables live; found out by trying when None.
@@ -50,6 +51,7 @@ class RelationalEngine(SessionEngine):
         *,
         label: str,
         owned: Engine | None = None,
+        pooled: bool = False,
         read_only: bool = False,
         scratch: Scratch | None = None,
     ) -> None:
@@ -58,7 +60,7 @@ class RelationalEngine(SessionEngine):
             raise UnsupportedError(_IN_TRANSACTION)
         self.backend = backend
         self.dialect = backend.dialect
-        self._owned = owned
+        self._owned, self._pooled = owned, pooled
         self._isolation = backend.isolation(connection) if owned is None else None
         autocommit = {"isolation_level": "AUTOCOMMIT"} if backend.autocommit else {}
         self._cancel_asked = False
@@ -151,8 +153,9 @@ class RelationalEngine(SessionEngine):
                 if self._cancel_asked:
                     return KeyboardInterrupt()
                 return DatabaseError(
-                    f"{name}: {self.label} cancelled the statement by itself: a time limit of the server's or the "
-                    "session's own (such as statement_timeout), or somebody who may stop it"
+                    f"{name}: {self.label} cancelled the statement by itself, for a time limit of the server's or the "
+                    "session's own (such as statement_timeout) or for somebody who may stop it; raise that limit, or "
+                    "run again"
                 )
             if error.connection_invalidated or self.backend.lost(error.orig):
                 return DatabaseError(
@@ -192,8 +195,8 @@ class RelationalEngine(SessionEngine):
         if not self.capabilities.transactional_ddl:
             yield
             return
-        self.execute(Statement("transaction", self.backend.begin))
         try:
+            self.execute(Statement("transaction", self.backend.begin))
             yield
             self.execute(Statement("transaction", "COMMIT"))
         except BaseException:
@@ -229,3 +232,6 @@ class RelationalEngine(SessionEngine):
                 if not self._open_transaction():
                     self._connection.rollback()
                 self._connection.execution_options(isolation_level=self._isolation, no_parameters=False)
+            if self._pooled:
+                with suppress(Exception):
+                    self._connection.close()
