@@ -46,9 +46,9 @@ _ABOUT_NAMES = (
 
 
 _FUNCTIONS = (
-    "abs", "char", "coalesce", "count", "date", "datetime", "dense_rank", "glob", "hex", "ifnull", "iif", "instr", "lead",
-    "length", "ltrim", "max", "min", "nullif", "printf", "quote", "random", "replace", "round", "row_number", "rtrim",
-    "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
+    "abs", "char", "coalesce", "count", "date", "datetime", "dense_rank", "glob", "hex", "ifnull", "iif", "instr",
+    "lead", "length", "ltrim", "max", "min", "nullif", "printf", "quote", "random", "replace", "round", "row_number",
+    "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
 )  # fmt: skip
 """Functions of SQLite's that our SQL calls, which an application can replace."""
 
@@ -107,16 +107,16 @@ class SQLiteBackend(Backend):
         names = self._own(engine, _FUNCTIONS)
         if names:
             raise self.refuse(
-                f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would count "
-                "with them; give a connection without them"
+                f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
+                "count with them; give a connection without them"
             )
         texts = ("a", "A", "a ", "á", "ä")
         listed = ", ".join(f"('{text}')" for text in texts)
         groups = engine.scalars(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY")
         if len(groups) < len(texts):
             raise self.refuse(
-                "this connection has a collation BINARY of its own, which merges different texts into one class; give a "
-                "connection without it"
+                "this connection has a collation BINARY of its own, which merges different texts into one class; "
+                "give a connection without it"
             )
 
     def _own(self, engine: RelationalEngine, names: Sequence[str]) -> list[str]:
