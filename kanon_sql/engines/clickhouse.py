@@ -55,7 +55,6 @@ SETTINGS: Mapping[str, str] = {
     "use_query_cache": "0",
     "apply_deleted_mask": "1",
     "additional_table_filters": "{}",
-    "additional_result_filter": "",
     "empty_result_for_aggregation_by_empty_set": "0",
     # Done when the statement returns.
     "lightweight_deletes_sync": "2",
