@@ -374,3 +374,25 @@ def test_urls(http: Bridge) -> None:
     with pytest.raises(DatabaseError, match=r"cannot connect to clickhouse://127\.0\.0\.1:1/") as refused:
         kanon_sql.connect("clickhouse://someone:secret@127.0.0.1:1/db")
     assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    ["additional_table_filters = {'visits': 'charge > 50'}", "empty_result_for_aggregation_by_empty_set = 1"],
+)
+def test_every_row_is_read_whatever_the_session_leaves_out(
+    subject: ClickHouseSubject, reference: Reference, setting: str
+) -> None:
+    import clickhouse_connect
+
+    name = setting.split(" = ")[0]
+    shown = f"SELECT value FROM system.settings WHERE name = '{name}'"
+    spec = kanon_sql.Spec.from_dict(SPEC)
+    with clickhouse_connect.get_client(interface="chdb", path=str(subject.directory)) as client:
+        client.command(f"SET {setting}")
+        before = client.query(shown).result_rows
+        engine = kanon_sql.connect(client)
+        same(kanon_sql.check(engine, spec, "visits"), kanon_sql.check(reference.engine, spec, "visits"))
+        same(kanon_sql.plan(engine, spec), kanon_sql.plan(reference.engine, spec))
+        engine.close()
+        assert client.query(shown).result_rows == before, "it has its own again"

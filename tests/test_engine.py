@@ -434,3 +434,16 @@ def test_a_transaction_inside_another_is_refused_and_the_outer_one_lives(engine:
             pass
         assert engine.fetch(statement("SELECT n FROM t"), 1) == [(1,)]
     assert engine.exists(("t",)) == "table"
+
+
+@pytest.mark.parametrize(
+    "macro", ["MACRO sum(x) AS 1000", "TEMP MACRO LN(x) AS 0.0", 'MACRO "/"(a, b) AS 0', "MACRO floor(x) AS x"]
+)
+def test_macros_that_hide_functions_of_duckdbs_are_refused(macro: str) -> None:
+    """The logarithm that is always 0 made classes of one value diverse, a floor of one's own made other classes."""
+    with duckdb.connect() as connection:
+        connection.execute("CREATE MACRO mine(x) AS x + 1")
+        kanon_sql.connect(connection)
+        connection.execute(f"CREATE {macro}")
+        with pytest.raises(UnsupportedError, match=r"macros under names of DuckDB's own functions \(.+\)"):
+            kanon_sql.connect(connection)

@@ -294,6 +294,41 @@ def test_an_open_connection_gets_its_session_back(mariadb: Any) -> None:
     made.dispose()
 
 
+@pytest.mark.parametrize("setting", ["sql_select_limit = 1", "sql_auto_is_null = 1", "sql_safe_updates = 1"])
+def test_an_open_connection_reads_every_row_and_no_other(mariadb: Any, setting: str) -> None:
+    """A limit would leave rows out of every answer; IS NULL would find the row that was inserted last."""
+    mariadb.drop("numbered")
+    mariadb.execute("CREATE TABLE numbered (id INT AUTO_INCREMENT PRIMARY KEY, q VARCHAR(9), s VARCHAR(9))")
+    mariadb.execute("INSERT INTO numbered (q, s) VALUES ('a', 'x'), ('a', 'y'), ('a', 'x'), ('b', 'x')")
+    asked = spec(
+        source="numbered",
+        quasi_identifiers={"q": None, "id": {"intervals": [10]}},
+        nulls="error",
+        privacy=[{"k_anonymity": 2}],
+    )
+    with mariadb._engine.connect() as connection:
+        connection.exec_driver_sql(f"SET {setting}")
+        connection.exec_driver_sql("INSERT INTO numbered (q, s) VALUES ('b', 'y')")
+        connection.commit()
+        engine = kanon_sql.connect(connection)
+        assert kanon_sql.check(engine, asked, "numbered").rows["source"] == 5
+        result = kanon_sql.anonymize(engine, asked)
+        assert (result.passed, result.rows) == (True, {"source": 5, "released": 5, "suppressed": 0})
+        engine.close()
+        name, value = setting.split(" = ")
+        assert connection.exec_driver_sql(f"SELECT @@{name}").scalar() == int(value)
+    mariadb.drop("numbered")
+
+
+def test_a_session_that_reads_the_past_is_refused(mariadb: Any) -> None:
+    """A table with system versioning would be judged by the rows of that time."""
+    with mariadb._engine.connect() as connection:
+        connection.exec_driver_sql("SET system_versioning_asof = '2001-01-01 00:00:00'")
+        connection.commit()
+        with pytest.raises(UnsupportedError, match="SET SESSION system_versioning_asof = DEFAULT"):
+            kanon_sql.connect(connection)
+
+
 @pytest.mark.parametrize("verb", [kanon_sql.plan, kanon_sql.anonymize])
 def test_an_open_transaction_is_not_committed(mariadb: Any, verb: Any) -> None:
     """Making a table would commit it, and so would dropping a temporary one."""

@@ -312,3 +312,66 @@ def test_a_release_is_written_from_its_frequency_set(postgres: Subject) -> None:
     assert result.cost.source_scans == 1
     expected = Counter((str(age), f"{code[0]}*", dx) for age, code, dx in rows)
     assert Counter(tuple(row) for row in postgres.rows("people_release")) == expected
+
+
+# --- What the session, the role or the table may have ---
+
+
+def test_a_policy_that_hides_rows_is_an_error(postgres: Any) -> None:
+    """The rows that this role sees are 2-anonymous, the table is not."""
+    postgres.execute("CREATE ROLE kanon_clerk")
+    postgres.execute("GRANT SELECT ON people TO kanon_clerk")
+    postgres.execute("CREATE POLICY a_only ON people USING (q = 'a')")
+    postgres.execute("ALTER TABLE people ENABLE ROW LEVEL SECURITY")
+    postgres.execute("CREATE VIEW seen AS SELECT * FROM people WHERE q = 'a'")
+    postgres.execute("GRANT SELECT ON seen TO kanon_clerk")
+    asked = spec(privacy=[{"k_anonymity": 2}])
+    try:
+        with postgres._engine.connect() as connection:
+            connection.exec_driver_sql("SET ROLE kanon_clerk")
+            connection.commit()
+            engine = kanon_sql.connect(connection)
+            with pytest.raises(DatabaseError, match=r"row-level security.*a role that sees every row"):
+                kanon_sql.check(engine, asked, "people")
+            assert kanon_sql.check(engine, asked, "seen").passed, "its owner says which rows are meant"
+            engine.close()
+            assert connection.exec_driver_sql("SHOW row_security").scalar() == "on"
+    finally:
+        postgres.execute("DROP VIEW seen")
+        postgres.drop("people")
+        postgres.execute("DROP ROLE kanon_clerk")
+
+
+@pytest.mark.parametrize("path", ["public, pg_catalog", "pg_catalog, public"])
+def test_functions_of_a_schema_do_not_hide_postgresqls(postgres: Any, path: str) -> None:
+    """Every class would have a thousand rows."""
+    postgres.execute("CREATE AGGREGATE public.count(*) (sfunc = int8inc, stype = bigint, initcond = '1000')")
+    try:
+        with postgres._engine.connect() as connection:
+            connection.exec_driver_sql(f"SET search_path = {path}")
+            connection.commit()
+            engine = kanon_sql.connect(connection)
+            (found,) = kanon_sql.check(engine, spec(), "people").achieved.values()
+            assert (found["k"], found["violating_rows"]) == (1, 1)
+            assert kanon_sql.anonymize(engine, spec()).rows == {"source": 4, "released": 3, "suppressed": 1}
+            engine.close()
+            assert connection.exec_driver_sql("SHOW search_path").scalar() == path, "it has its own again"
+    finally:
+        postgres.execute("DROP AGGREGATE public.count(*)")
+
+
+def test_labels_of_intervals_and_bytes_have_one_form(postgres: Any) -> None:
+    postgres.execute("DROP TABLE IF EXISTS spans")
+    postgres.execute(
+        "CREATE TABLE spans AS SELECT interval '1 day 2 hours' AS q, bytea 'a' AS b FROM generate_series(1, 3)"
+    )
+    asked = spec(source="spans", sensitive=[], quasi_identifiers={"q": None, "b": None})
+    with postgres._engine.connect() as connection:
+        connection.exec_driver_sql("SET IntervalStyle = sql_standard")
+        connection.exec_driver_sql("SET bytea_output = escape")
+        connection.commit()
+        engine = kanon_sql.connect(connection)
+        assert kanon_sql.anonymize(engine, asked).passed
+        engine.close()
+    assert set(postgres.rows("released")) == {("1 day 02:00:00", "\\x61")}
+    postgres.drop("spans")

@@ -535,3 +535,62 @@ def test_an_error_of_the_query_shows_no_value(people: Path) -> None:
             kanon_sql.plan(engine, spec(source={"query": query}))
         assert "Planted" not in str(caught.value)
     engine.close()
+
+
+# --- What an application registered on its connection ---
+
+
+@pytest.fixture
+def given(file: Path) -> Iterator[tuple[Any, sqlite3.Connection]]:
+    """An open connection, and the driver's own behind it."""
+    import sqlalchemy
+
+    run(file, "CREATE TABLE people (q TEXT, s TEXT)", "INSERT INTO people VALUES ('a', 'x'), ('a', 'y'), ('A', 'x')")
+    made = sqlalchemy.create_engine(f"sqlite:///{file}")
+    with made.connect() as connection:
+        yield connection, connection.connection.driver_connection
+    made.dispose()
+
+
+class _Many:
+    def step(self, *_: Any) -> None:
+        pass
+
+    def finalize(self) -> int:
+        return 1000
+
+
+def test_functions_under_the_names_of_sqlites_are_refused(given: Any) -> None:
+    """Every class would have a thousand rows."""
+    connection, driver = given
+    driver.create_aggregate("count", 0, _Many)
+    driver.create_function("round", 2, lambda number, _: number)
+    driver.create_function("lower", 1, str.casefold)  # ours does not call it
+    with pytest.raises(UnsupportedError, match=r"functions of its own under names of SQLite's \(count, round\)"):
+        kanon_sql.connect(connection)
+
+
+def test_a_logarithm_of_the_applications_is_not_used(given: Any) -> None:
+    connection, driver = given
+    driver.create_function("ln", 1, lambda number: 0.0)
+    engine = kanon_sql.connect(connection)
+    ((one,),) = engine.fetch(Statement("ln", "SELECT ln(2.718281828459045)"), 1)
+    assert one == 1.0
+    engine.close()
+
+
+def test_a_collation_that_hides_binary_is_refused(given: Any) -> None:
+    connection, driver = given
+    driver.create_collation("BINARY", lambda a, b: (a.lower() > b.lower()) - (a.lower() < b.lower()))
+    with pytest.raises(UnsupportedError, match="BINARY of its own"):
+        kanon_sql.connect(connection)
+
+
+@pytest.mark.parametrize("factory", [bytes, lambda text: text.decode().upper()])
+def test_text_is_fetched_as_it_is_stored(given: Any, factory: Any) -> None:
+    connection, driver = given
+    driver.text_factory, driver.row_factory = factory, sqlite3.Row
+    engine = kanon_sql.connect(connection)
+    assert kanon_sql.check(engine, spec(), "people").achieved["k_anonymity"]["violating_rows"] == 1
+    engine.close()
+    assert (driver.text_factory, driver.row_factory) == (factory, sqlite3.Row), "it has its own again"

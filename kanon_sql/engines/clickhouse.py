@@ -54,6 +54,8 @@ SETTINGS: Mapping[str, str] = {
     "skip_unavailable_shards": "0",
     "use_query_cache": "0",
     "apply_deleted_mask": "1",
+    "additional_table_filters": "{}",
+    "empty_result_for_aggregation_by_empty_set": "0",
     # Done when the statement returns.
     "lightweight_deletes_sync": "2",
     "mutations_sync": "2",

@@ -43,6 +43,14 @@ _CAPITALS = literal(ascii_uppercase)
 _DEFAULT_SCHEMAS = "('main', 'public')"
 """Of a database of DuckDB or SQLite, and of PostgreSQL."""
 
+_FUNCTIONS = (
+    "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "floor", "greatest", "lag", "lead",
+    "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min", "random",
+    "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "substr", "substring", "sum",
+    "translate", "trim", "txid_current", "unnest", "+", "-", "*", "/", "//", "%", "||", "&",
+)  # fmt: skip
+"""Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
+
 _READERS = {
     ".parquet": "read_parquet",
     ".csv": "read_csv",
@@ -101,7 +109,7 @@ class DuckDBEngine(SessionEngine):
         scratch: where scratch tables live.
 
     Raises:
-        UnsupportedError: the connection compares text inexactly by default.
+        UnsupportedError: the connection compares text inexactly by default, or macros hide functions of DuckDB's.
     """
 
     capabilities = CAPABILITIES
@@ -127,6 +135,16 @@ class DuckDBEngine(SessionEngine):
             raise UnsupportedError(
                 "this DuckDB connection has a default_collation, which merges different texts into one class; "
                 "run RESET default_collation first"
+            )
+        listed = ", ".join(map(literal, _FUNCTIONS))
+        macros = connection.execute(
+            "SELECT DISTINCT function_name FROM duckdb_functions() "
+            f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
+        ).fetchall()
+        if macros:
+            raise UnsupportedError(
+                f"this DuckDB database has macros under names of DuckDB's own functions "
+                f"({', '.join(str(name) for (name,) in macros)}), which would count with them; give them other names"
             )
 
     @property

@@ -44,6 +44,9 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 _MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
 """Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes."""
 
+_NO_LIMIT = 2**64 - 1
+"""Rows of an answer; with less the server would leave the others out without a word."""
+
 _NAMED = {
     # names
     1025, 1046, 1049, 1050, 1051, 1052, 1054, 1059, 1060, 1091, 1102, 1103, 1109, 1146, 1166, 1305, 1347, 1356,
@@ -90,16 +93,29 @@ class MariaDBBackend(Backend):
             "sql_notes": 0,
             "max_error_count": 64,
             "max_sort_length": longest,
+            "sql_select_limit": _NO_LIMIT,
+            "sql_safe_updates": 0,  # it refuses to delete what a run has recorded
+            "sql_auto_is_null": 0,  # else IS NULL finds the row that was inserted last
         }
         if self.dialect.name == "mariadb":
             settings["join_cache_level"] = 2  # from 3 on it joins by hash, and DECIMAL NULL <=> NULL finds nothing
             settings["default_tmp_storage_engine"] = "Aria"  # scans in two thirds of InnoDB's time
+            self._refuse_the_past(engine)
         names = [*settings, "sort_buffer_size", self._read_only]
         values = self.first(engine, "SELECT " + ", ".join(f"@@SESSION.{name}" for name in names))
         self._before = dict(zip(names, values, strict=True))
         # Fifteen sort keys of 32 long texts each, else the server refuses; it takes what the rows need.
         settings["sort_buffer_size"] = max(512 * longest, int(self._before["sort_buffer_size"]))
         self._set(engine, settings)
+
+    def _refuse_the_past(self, engine: RelationalEngine) -> None:
+        """A table with system versioning would be judged by rows that it had at another time."""
+        (moment,) = self.first(engine, "SELECT @@SESSION.system_versioning_asof")
+        if moment != "DEFAULT":
+            raise self.refuse(
+                "this session has a system_versioning_asof, so that tables are read as they were then; run "
+                "SET SESSION system_versioning_asof = DEFAULT first, and say FOR SYSTEM_TIME AS OF in a source query"
+            )
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""

@@ -35,6 +35,9 @@ _SETTINGS = {
     "DateStyle": "ISO, YMD",
     "TimeZone": "UTC",  # a date of a moment is the same for whoever asks
     "extra_float_digits": "1",
+    "IntervalStyle": "postgres",  # labels of intervals and bytes
+    "bytea_output": "hex",
+    "row_security": "off",  # an error where a policy would hide rows: a part of a table says nothing of the rest
     "client_min_messages": "warning",
     "jit": "off",  # compiling takes longer than most of these queries
 }
@@ -74,6 +77,12 @@ class PostgresBackend(Backend):
         self._before = [
             (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*_SETTINGS, "default_transaction_read_only")
         ]
+        (self._path,) = self.first(engine, "SHOW search_path")
+        (path,) = self.first(engine, "SELECT pg_catalog.current_schemas(false)")
+        if "pg_catalog" in path:
+            # Named nowhere it is sought first, so that no function or operator of a user hides PostgreSQL's.
+            schemas = ", ".join(self.dialect.quote(schema) for schema in path if schema != "pg_catalog")
+            engine._run(f"SET search_path = {schemas or self.dialect.literal('')}")
         self._prepare_threshold = engine.driver_connection.prepare_threshold
         for name, value in _SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
@@ -87,6 +96,7 @@ class PostgresBackend(Backend):
         """Set the session back to what its owner had."""
         for name, value in self._before:
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
+        engine._run(f"SET search_path = {self._path or self.dialect.literal('')}")
         engine.driver_connection.prepare_threshold = self._prepare_threshold
 
     def forbid_writes(self, engine: RelationalEngine) -> None:
@@ -143,6 +153,11 @@ class PostgresBackend(Backend):
     def message(self, error: BaseException) -> str:
         """Errors about names and rights keep their first line; other texts may hold values."""
         state = str(getattr(error, "sqlstate", None) or "")
+        if "row-level security" in str(error):
+            return (
+                f"{str(error).splitlines()[0]}: a part of the table says nothing of the rest; read it with a role that "
+                "sees every row, or through a view of its owner's that says which rows are meant"
+            )
         if state[:2] in ("2B", "42", "3D", "3F", "25") and state not in ("42804", "42846"):
             return str(error).splitlines()[0]
         return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -45,6 +45,14 @@ _ABOUT_NAMES = (
 """How messages begin that name objects or resources, and no value of the data."""
 
 
+_FUNCTIONS = (
+    "abs", "char", "coalesce", "count", "date", "datetime", "dense_rank", "glob", "hex", "ifnull", "iif", "instr",
+    "lead", "length", "ltrim", "max", "min", "nullif", "printf", "quote", "random", "replace", "round", "row_number",
+    "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
+)  # fmt: skip
+"""Functions of SQLite's that our SQL calls, which an application can replace."""
+
+
 class SQLiteBackend(Backend):
     """SQLite 3.35 and later: a file, or memory."""
 
@@ -78,22 +86,49 @@ class SQLiteBackend(Backend):
             raise self.refuse(f"the library is version {sqlite3.sqlite_version}; 3.35 or later is needed")
         # A view that reads the release must not stop another table from taking its place.
         self._before = {name: self.first(engine, f"PRAGMA {name}")[0] for name in ("legacy_alter_table", "query_only")}
+        self._factories = driver.text_factory, driver.row_factory
+        driver.text_factory, driver.row_factory = str, None
+        self._refuse_other_meanings(engine)
         engine._run("PRAGMA legacy_alter_table = ON")
         self._in_memory = not self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0]
         if engine._owned is not None:
             for name in ("main", "temp"):
                 engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
-        try:
-            engine._run("SELECT ln(1.0)")
-        except Exception as error:
-            if "no such function" not in str(error):
-                raise
+        if not engine.scalars("SELECT 1 FROM pragma_function_list WHERE name = 'ln'") or self._own(engine, ("ln",)):
             driver.create_function("ln", 1, _ln, deterministic=True)
         # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
         driver.create_function("floor", 1, _floor, deterministic=True)
 
+    def _refuse_other_meanings(self, engine: RelationalEngine) -> None:
+        """What an application registered under the name of a function or collation of SQLite's is used in its place.
+
+        A collation cannot be looked up, so some texts that applications like to merge are compared.
+        """
+        names = self._own(engine, _FUNCTIONS)
+        if names:
+            raise self.refuse(
+                f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
+                "count with them; give a connection without them"
+            )
+        texts = ("a", "A", "a ", "á", "ä")
+        listed = ", ".join(f"('{text}')" for text in texts)
+        groups = engine.scalars(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY")
+        if len(groups) < len(texts):
+            raise self.refuse(
+                "this connection has a collation BINARY of its own, which merges different texts into one class; "
+                "give a connection without it"
+            )
+
+    def _own(self, engine: RelationalEngine, names: Sequence[str]) -> list[str]:
+        """Which of these functions were registered on the connection."""
+        listed = ", ".join(map(self.dialect.literal, names))
+        query = f"SELECT DISTINCT name FROM pragma_function_list WHERE builtin = 0 AND name IN ({listed}) ORDER BY name"
+        return [str(name) for (name,) in engine.scalars(query)]
+
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
+        driver = engine.driver_connection
+        driver.text_factory, driver.row_factory = self._factories
         for name, value in self._before.items():
             engine._run(f"PRAGMA {name} = {value}")
 
