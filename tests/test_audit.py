@@ -686,6 +686,20 @@ def test_columns_need_not_agree_on_types(database: Database) -> None:
     assert (forward.examined, forward.exposed) == (2, 1)
 
 
+def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> None:
+    """1.50 is 1.5, but 1.5-100 is not 1.5-10: two rows of each do not make four."""
+    for kind in ("INTEGER", "DECIMAL(8, 2)", "DOUBLE"):
+        database.table("s", {"q": kind, "d": "VARCHAR"}, [(4, "x"), (50, "x"), (50, "x")])
+        digits = ".00" if "DECIMAL" in kind else ""
+        database.table("h", ["l0", "l1"], [(f"4{digits}", "1.5-10"), (f"50{digits}", "1.5-100")])
+        database.table("r", ["q", "d"], [("1.5-10", "x"), ("1.5-100", "x"), ("1.5-100", "x")])
+        spec = small_spec(quasi_identifiers={"q": {"table": "h"}})
+        result = audit(database.engine, spec, external="s", earlier=["r"])
+        found = by_name(result)
+        for name in ("linking with s", "complementary with r", "consistency (1,k)"):
+            assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
+
+
 # --- What is refused ----------------------------------------------------------------------------
 
 
