@@ -700,6 +700,31 @@ def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> Non
             assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
 
 
+@pytest.mark.parametrize(
+    ("original", "released"),
+    [
+        ("DECIMAL(6, 2)", "INTEGER"), ("INTEGER", "DECIMAL(6, 2)"), ("DOUBLE", "DECIMAL(6, 2)"),
+        ("DECIMAL(6, 2)", "VARCHAR"), ("DATE", "TIMESTAMP"), ("TIMESTAMP", "DATE"),
+    ],
+)  # fmt: skip
+def test_every_attack_reads_labels_whatever_their_type(database: Database, original: str, released: str) -> None:
+    """34 is 34.00, a day is its midnight: other programs write releases, and databases give columns types of their own."""
+    one, other = (("2000-01-01", "2000-01-02") if "DATE" in (original, released) else ("34", "35"))
+    rows = [(value, letter) for value in (one, other) for letter in "abcdefgh"]
+    database.table("s", {"q": original, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
+    for table in ("r", "old"):
+        database.table(table, {"q": released, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
+    spec = small_spec(privacy=[{"k_anonymity": 10}, {"l_diversity": {"attribute": "d", "l": 2}}],
+                      suppression={"limit": 0})  # fmt: skip
+    attacks = ["linking", "complementary", "composition", "unsorted", "consistency", "definetti", "minimality"]
+    found = by_name(audit(database.engine, spec, external="s", earlier=["old"], attacks=attacks))
+    names = ["linking with s", "consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)"]
+    assert {found[name].exposed for name in names} == {18}
+    assert {found[name].examined for name in [*names, "composition of d", "definetti of d", "minimality of d"]} == {18}
+    assert found["complementary with old"].exposed == 18
+    assert (found["unsorted"].exposed, found["unsorted"].risk) == (18, 1.0), "the order is the source's"
+
+
 # --- What is refused ----------------------------------------------------------------------------
 
 

@@ -24,7 +24,7 @@ from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 
-__all__ = ["cell_text", "covered", "covers_of", "label_texts", "labels_of", "lookups_of", "vectors_of"]
+__all__ = ["cell_text", "covered", "covers_of", "kinds_of", "label_texts", "labels_of", "lookups_of", "released_label", "vectors_of"]
 
 
 _NUMBERS = {"integer", "decimal", "float"}
@@ -46,6 +46,26 @@ def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
     # No bare cast: some dialects would undo it.
     text = exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))
     return _spelled(text, kinds and {column.kind}) if column.kind in ("decimal", "timestamp") else text
+
+
+def released_label(column: Column, table: str, kinds: Iterable[str]) -> Sql:
+    """A cell of a release as a label that is compared with those of values of some kinds."""
+    return _spelled(cell_text(column, table), kinds)
+
+
+def kinds_of(generalized: Mapping[str, str], tables: Iterable[Target]) -> dict[str, set[str]]:
+    """Our column -> of what kinds the values are that it is a label of, where tables have other types for them.
+
+    Args:
+        generalized: our column -> what tables call it.
+        tables: with the values, and with the labels.
+    """
+    listed = list(tables)
+    kinds = {}
+    for ours, name in generalized.items():
+        columns = [table.columns[name] for table in listed if name in table.columns]
+        kinds[ours] = {column.kind for column in columns} if len({column.type for column in columns}) > 1 else set()
+    return kinds
 
 
 def _spelled(text: Sql, kinds: Iterable[str]) -> Sql:
@@ -96,11 +116,10 @@ def labels_of(
         generalized: our column -> its column with labels of a hierarchy, read as text.
         plain: columns that are compared as they are.
         beside: the tables that these are compared with.
-        kinds: our column -> of what kinds the values are that it may be a label of, where these and the
-            values that the labels were made of may differ in type.
+        kinds: from :func:`kinds_of`, where the table and the values may differ in type.
     """
     values = {
-        ours: _spelled(cell_text(table.columns[name], "kanon_source"), (kinds or {}).get(ours, ()))
+        ours: released_label(table.columns[name], "kanon_source", (kinds or {}).get(ours, ()))
         for ours, name in generalized.items()
     }
     return _grouped(scene, table, what, values, list(generalized.values()), plain, beside)
@@ -183,9 +202,10 @@ def covers_of(
     return covers
 
 
-def label_texts(lookup: Lookup, kinds: Iterable[str] = ()) -> list[Sql]:
-    """The labels of every level of a lookup table, as they are compared with a release's."""
-    texts = [exact_text(Sql(f"CAST({identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
+def label_texts(lookup: Lookup, kinds: Iterable[str] = (), table: str | None = None) -> list[Sql]:
+    """The labels of every level of a lookup table, as they are compared with a release's; ``table`` is its alias."""
+    of = "" if table is None else f"{identifier(table)}."
+    texts = [exact_text(Sql(f"CAST({of}{identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
     return [_spelled(text, kinds) for text in texts]
 
 
