@@ -678,6 +678,49 @@ def test_a_label_of_two_levels_is_taken_at_that_of_the_others(database: Database
         assert [found[name].exposed for name in names] == [exposed] * 3 + [matched], labels
 
 
+def test_where_labels_may_be_of_two_levels_the_worse_counts(database: Database) -> None:
+    """3 is an age and the thirties: the girl of 3 is alone in her row, though no woman is in her thirties."""
+    ages = [(3, "f")] + [(3, "m"), (4, "f"), (4, "m")] * 3
+    database.table("s", {"q": "INTEGER", "sex": "VARCHAR", "d": "VARCHAR"},
+                   [(*row, "x") for row in [*ages, *[(34, "m"), (45, "m"), (45, "f")] * 3]])  # fmt: skip
+    for table in ("r", "old"):
+        database.table(table, ["q", "sex", "d"], [(str(age), sex, "x") for age, sex in ages])
+    decades = {"sql": ["CAST(CAST(FLOOR(x / 10) AS INTEGER) AS VARCHAR)"]}
+    spec = small_spec(quasi_identifiers={"q": decades, "sex": None})
+    names = ("linking with s", "complementary with old", "consistency (1,k)", "consistency, global (1,k)")
+
+    def attacked(attacks: Sequence[str], **options: Any) -> AuditResult:
+        return audit(database.engine, spec, attacks=attacks, **options)
+
+    for attack, options in (
+        ("linking", {"external": "s", "on": ["q", "sex"]}),
+        ("complementary", {"earlier": ["old"]}),
+        ("consistency", {}),
+    ):  # fmt: skip
+        result = attacked([attack], reveal=9, **options)
+        found = by_name(result)
+        for name in {*names} & {*found}:
+            assert (found[name].exposed, found[name].beyond, found[name].risk) == (1, 1, 1.0), name
+            assert list(found[name].revealed or ()) == [{"values": {"q": "3", "sex": "f"}, "people": 1}]
+            assert any("several levels" in note for note in found[name].notes)
+        assert not result.passed
+    # In a release of decades, it is them that count, though 3 and 4 are ages too.
+    decade = [(str(age // 10), sex, "x") for age, sex in [(34, "f"), *[(34, "m"), (45, "m"), (45, "f")] * 3]]
+    database.table("r", ["q", "sex", "d"], decade)
+    database.connection.execute("INSERT INTO s VALUES (34, 'f', 'x')")
+    found = by_name(attacked(["linking"], external="s", on=["q", "sex"]))
+    assert found["linking with s"].exposed == 1
+
+
+def test_levels_that_say_the_same_are_read_once(database: Database) -> None:
+    database.table("s", ["q", "d"], [(value, "x") for value in "aabbc"])
+    database.table("h", ["l0", "l1", "l2", "l3"], [(v, g, g, "all") for v, g in (("a", "ab"), ("b", "ab"), ("c", "c"))])
+    database.table("r", ["q", "d"], [("ab", "x")] * 4 + [("c", "x"), ("all", "x")])
+    spec = small_spec(quasi_identifiers={"q": {"table": "h"}})
+    result = audit(database.engine, spec, external="s", attacks=["linking"])
+    assert not any("several levels" in note for attack in result.attacks for note in attack.notes)
+
+
 def test_columns_need_not_agree_on_types(database: Database) -> None:
     database.table("s", {"q": "INTEGER", "d": "VARCHAR"}, [(7, "x")])
     database.table("r", {"q": "VARCHAR", "d": "VARCHAR", "n": "INTEGER"}, [("7", "x", 5), ("8", "y", 6)])
@@ -708,8 +751,8 @@ def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> Non
     ],
 )  # fmt: skip
 def test_every_attack_reads_labels_whatever_their_type(database: Database, original: str, released: str) -> None:
-    """34 is 34.00, a day is its midnight: other programs write releases, and databases give columns types of their own."""
-    one, other = (("2000-01-01", "2000-01-02") if "DATE" in (original, released) else ("34", "35"))
+    """34 is 34.00, and a day is its midnight: other programs and databases give columns types of their own."""
+    one, other = ("2000-01-01", "2000-01-02") if "DATE" in (original, released) else ("34", "35")
     rows = [(value, letter) for value in (one, other) for letter in "abcdefgh"]
     database.table("s", {"q": original, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
     for table in ("r", "old"):

@@ -6,8 +6,10 @@ that it begins with. An attacker reads them so, hence what is compared is spelle
 A released label matches a value when some level of the column's hierarchy maps the value to
 that label, whichever level: so releases of any recoding (full-domain, cell by cell, masked)
 are attacked alike. Where one level below the top has all labels of a column, it is that level which
-counts, and the top: a city that has its state's name is not taken for the whole state. NULL is a value of its
-own below the top, as everywhere. An asterisk masks a value also where the top is called otherwise.
+counts, and the top: a city that has its state's name is not taken for the whole state. Where several have them all
+and say different things (3 is an age, and the thirties), an attack runs once per level, and what exposes most counts.
+NULL is a value of its own below the top, as everywhere. An asterisk masks a value also where the top is called
+otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +26,17 @@ from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 
-__all__ = ["cell_text", "covered", "covers_of", "kinds_of", "label_texts", "labels_of", "lookups_of", "released_label", "vectors_of"]
+__all__ = [
+    "cell_text",
+    "covered",
+    "covers_of",
+    "kinds_of",
+    "label_texts",
+    "labels_of",
+    "lookups_of",
+    "released_label",
+    "vectors_of",
+]
 
 
 _NUMBERS = {"integer", "decimal", "float"}
@@ -61,7 +73,7 @@ def kinds_of(generalized: Mapping[str, str], tables: Iterable[Target]) -> dict[s
         tables: with the values, and with the labels.
     """
     listed = list(tables)
-    kinds = {}
+    kinds: dict[str, set[str]] = {}
     for ours, name in generalized.items():
         columns = [table.columns[name] for table in listed if name in table.columns]
         kinds[ours] = {column.kind for column in columns} if len({column.type for column in columns}) > 1 else set()
@@ -194,7 +206,7 @@ def covers_of(
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
         written = label_texts(lookup, (kinds or {}).get(lookup.column, ()))
         scene.workspace.execute(
-            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written),
+            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written, what),
             height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
             written=written,
         )  # fmt: skip
@@ -209,8 +221,8 @@ def label_texts(lookup: Lookup, kinds: Iterable[str] = (), table: str | None = N
     return [_spelled(text, kinds) for text in texts]
 
 
-def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> list[int]:
-    """The levels below the top that a column's labels may be of: the highest that has them all, or every one.
+def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql], what: str) -> list[int]:
+    """The levels below the top that a column's labels may be of: one that has them all, or every one.
 
     Labels that no value has at any level tell nothing, and the top and the mask may stand beside labels of any level.
     """
@@ -221,7 +233,22 @@ def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sq
         "audit/level_misses", lookup=lookup.table, height=lookup.height - 1, labels=labels, released=lookup.column,
         anywhere=list(dict.fromkeys([lookup.top, TOP])), written=written,
     )  # fmt: skip
-    return [level for level in levels if not misses[level]][-1:] or levels
+    fitting = [level for level in levels if not misses[level]]
+    if len(fitting) < 2:
+        return fitting or levels
+    different = _different(scene, lookup, labels, written, fitting)
+    return different if len(different) == 1 else [scene.reading.of((what, lookup.name), different)]
+
+
+def _different(
+    scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql], levels: Sequence[int]
+) -> list[int]:
+    """Of levels that all have a column's labels: the highest, and those that give these to other values."""
+    counts = scene.workspace.row(
+        "audit/level_differences", lookup=lookup.table, labels=labels, released=lookup.column, top=lookup.top,
+        written=[written[level] for level in levels],
+    )  # fmt: skip
+    return [level for level, count in zip(levels, counts, strict=False) if count] + [levels[-1]]
 
 
 def covered(
