@@ -51,7 +51,7 @@ def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
         table: its table's alias.
         beside: the columns that it is compared with.
     """
-    kinds = {other.kind for other in beside if other.type != column.type}
+    kinds = {other.kind for other in beside if other.type != column.type or _unscaled(other)}
     if column.kind in ("text", "other", "ambiguous"):
         return _spelled(exact_value(column, table), kinds)
     written = value_text(column, Sql(f"{identifier(table)}.{identifier(column.name)}"))
@@ -76,8 +76,14 @@ def kinds_of(generalized: Mapping[str, str], tables: Iterable[Target]) -> dict[s
     kinds: dict[str, set[str]] = {}
     for ours, name in generalized.items():
         columns = [table.columns[name] for table in listed if name in table.columns]
-        kinds[ours] = {column.kind for column in columns} if len({column.type for column in columns}) > 1 else set()
+        differ = len({column.type for column in columns}) > 1 or any(map(_unscaled, columns))
+        kinds[ours] = {column.kind for column in columns} if differ else set()
     return kinds
+
+
+def _unscaled(column: Column) -> bool:
+    """Whether a number may be written with any number of zeros at its end, as PostgreSQL's NUMERIC is."""
+    return column.kind == "decimal" and column.scale is None
 
 
 def _spelled(text: Sql, kinds: Iterable[str]) -> Sql:
