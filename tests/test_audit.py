@@ -678,12 +678,94 @@ def test_a_label_of_two_levels_is_taken_at_that_of_the_others(database: Database
         assert [found[name].exposed for name in names] == [exposed] * 3 + [matched], labels
 
 
+def test_where_labels_may_be_of_two_levels_the_worse_counts(database: Database) -> None:
+    """3 is an age and the thirties: the girl of 3 is alone in her row, though no woman is in her thirties."""
+    ages = [(3, "f")] + [(3, "m"), (4, "f"), (4, "m")] * 3
+    database.table("s", {"q": "INTEGER", "sex": "VARCHAR", "d": "VARCHAR"},
+                   [(*row, "x") for row in [*ages, *[(34, "m"), (45, "m"), (45, "f")] * 3]])  # fmt: skip
+    for table in ("r", "old"):
+        database.table(table, ["q", "sex", "d"], [(str(age), sex, "x") for age, sex in ages])
+    decades = {"sql": ["CAST(CAST(FLOOR(x / 10) AS INTEGER) AS VARCHAR)"]}
+    spec = small_spec(quasi_identifiers={"q": decades, "sex": None})
+    names = ("linking with s", "complementary with old", "consistency (1,k)", "consistency, global (1,k)")
+
+    def attacked(attacks: Sequence[str], **options: Any) -> AuditResult:
+        return audit(database.engine, spec, attacks=attacks, **options)
+
+    for attack, options in (
+        ("linking", {"external": "s", "on": ["q", "sex"]}),
+        ("complementary", {"earlier": ["old"]}),
+        ("consistency", {}),
+    ):  # fmt: skip
+        result = attacked([attack], reveal=9, **options)
+        found = by_name(result)
+        for name in {*names} & {*found}:
+            assert (found[name].exposed, found[name].beyond, found[name].risk) == (1, 1, 1.0), name
+            assert list(found[name].revealed or ()) == [{"values": {"q": "3", "sex": "f"}, "people": 1}]
+            assert any("several levels" in note for note in found[name].notes)
+        assert not result.passed
+    # In a release of decades, it is them that count, though 3 and 4 are ages too.
+    decade = [(str(age // 10), sex, "x") for age, sex in [(34, "f"), *[(34, "m"), (45, "m"), (45, "f")] * 3]]
+    database.table("r", ["q", "sex", "d"], decade)
+    database.connection.execute("INSERT INTO s VALUES (34, 'f', 'x')")
+    found = by_name(attacked(["linking"], external="s", on=["q", "sex"]))
+    assert found["linking with s"].exposed == 1
+
+
+def test_levels_that_say_the_same_are_read_once(database: Database) -> None:
+    database.table("s", ["q", "d"], [(value, "x") for value in "aabbc"])
+    database.table("h", ["l0", "l1", "l2", "l3"], [(v, g, g, "all") for v, g in (("a", "ab"), ("b", "ab"), ("c", "c"))])
+    database.table("r", ["q", "d"], [("ab", "x")] * 4 + [("c", "x"), ("all", "x")])
+    spec = small_spec(quasi_identifiers={"q": {"table": "h"}})
+    result = audit(database.engine, spec, external="s", attacks=["linking"])
+    assert not any("several levels" in note for attack in result.attacks for note in attack.notes)
+
+
 def test_columns_need_not_agree_on_types(database: Database) -> None:
     database.table("s", {"q": "INTEGER", "d": "VARCHAR"}, [(7, "x")])
     database.table("r", {"q": "VARCHAR", "d": "VARCHAR", "n": "INTEGER"}, [("7", "x", 5), ("8", "y", 6)])
     database.table("e", {"q": "BIGINT", "n": "VARCHAR"}, [(7, "5"), (8, "5")])
     forward, _ = audit(database.engine, small_spec(), external="e", attacks=["linking"]).attacks
     assert (forward.examined, forward.exposed) == (2, 1)
+
+
+def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> None:
+    """1.50 is 1.5, but 1.5-100 is not 1.5-10: two rows of each do not make four."""
+    for kind in ("INTEGER", "DECIMAL(8, 2)", "DOUBLE"):
+        database.table("s", {"q": kind, "d": "VARCHAR"}, [(4, "x"), (50, "x"), (50, "x")])
+        digits = ".00" if "DECIMAL" in kind else ""
+        database.table("h", ["l0", "l1"], [(f"4{digits}", "1.5-10"), (f"50{digits}", "1.5-100")])
+        database.table("r", ["q", "d"], [("1.5-10", "x"), ("1.5-100", "x"), ("1.5-100", "x")])
+        spec = small_spec(quasi_identifiers={"q": {"table": "h"}})
+        result = audit(database.engine, spec, external="s", earlier=["r"])
+        found = by_name(result)
+        for name in ("linking with s", "complementary with r", "consistency (1,k)"):
+            assert (found[name].exposed, found[name].risk) == (1, 1.0), (name, kind)
+
+
+@pytest.mark.parametrize(
+    ("original", "released"),
+    [
+        ("DECIMAL(6, 2)", "INTEGER"), ("INTEGER", "DECIMAL(6, 2)"), ("DOUBLE", "DECIMAL(6, 2)"),
+        ("DECIMAL(6, 2)", "VARCHAR"), ("DATE", "TIMESTAMP"), ("TIMESTAMP", "DATE"),
+    ],
+)  # fmt: skip
+def test_every_attack_reads_labels_whatever_their_type(database: Database, original: str, released: str) -> None:
+    """34 is 34.00, and a day is its midnight: other programs and databases give columns types of their own."""
+    one, other = ("2000-01-01", "2000-01-02") if "DATE" in (original, released) else ("34", "35")
+    rows = [(value, letter) for value in (one, other) for letter in "abcdefgh"]
+    database.table("s", {"q": original, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
+    for table in ("r", "old"):
+        database.table(table, {"q": released, "d": "VARCHAR"}, [*rows, (other, "i"), (one, "j")])
+    spec = small_spec(privacy=[{"k_anonymity": 10}, {"l_diversity": {"attribute": "d", "l": 2}}],
+                      suppression={"limit": 0})  # fmt: skip
+    attacks = ["linking", "complementary", "composition", "unsorted", "consistency", "definetti", "minimality"]
+    found = by_name(audit(database.engine, spec, external="s", earlier=["old"], attacks=attacks))
+    names = ["linking with s", "consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)"]
+    assert {found[name].exposed for name in names} == {18}
+    assert {found[name].examined for name in [*names, "composition of d", "definetti of d", "minimality of d"]} == {18}
+    assert found["complementary with old"].exposed == 18
+    assert (found["unsorted"].exposed, found["unsorted"].risk) == (18, 1.0), "the order is the source's"
 
 
 # --- What is refused ----------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -375,3 +376,28 @@ def test_labels_of_intervals_and_bytes_have_one_form(postgres: Any) -> None:
         engine.close()
     assert set(postgres.rows("released")) == {("1 day 02:00:00", "\\x61")}
     postgres.drop("spans")
+
+
+def test_numbers_without_a_scale_are_joined_by_value(postgres: Subject) -> None:
+    """NUMERIC keeps the zeros that were written: 1.00 is 1.0 in a release, in a list of people and in a kept column."""
+    for name, zeros in (("s", "0"), ("r", "00")):
+        postgres.drop(name)
+        postgres.execute(f"CREATE TABLE {name} (q NUMERIC, d TEXT, n NUMERIC)")
+        postgres.execute(
+            f"INSERT INTO {name} VALUES (34.{zeros}, 'x', 1.{zeros}), (35, 'x', 2), (35, 'y', 2), (35, 'y', 2)"
+        )
+    given = kanon_sql.Spec.from_dict(
+        {
+            "version": 1, "source": "s", "release": "r", "quasi_identifiers": {"q": None}, "sensitive": ["d"],
+            "keep": ["n"], "privacy": [{"k_anonymity": 2}],
+        }
+    )  # fmt: skip
+    with closing(postgres.connect()) as engine:
+        options: list[dict[str, Any]] = [
+            {"attacks": ["linking"], "external": "s", "on": [column]} for column in ("q", "n")
+        ]
+        for option in (*options, {"attacks": ["complementary"], "earlier": ["r"]}, {"attacks": ["consistency"]}):
+            found = kanon_sql.audit(engine, given, **option).attacks
+            assert {attack.exposed for attack in found} >= {1}, option
+    for name in ("s", "r"):
+        postgres.drop(name)

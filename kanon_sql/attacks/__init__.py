@@ -8,7 +8,7 @@ about them. :func:`~kanon_sql.attacks.base.measured` counts them in the database
 from __future__ import annotations
 
 from kanon_sql.attacks.background import background
-from kanon_sql.attacks.base import Attack, Cases, Scene, Target, Unmeasured, measured
+from kanon_sql.attacks.base import Attack, Cases, Reading, Scene, Target, Unmeasured, measured, worst_of
 from kanon_sql.attacks.complementary import complementary
 from kanon_sql.attacks.composition import composition
 from kanon_sql.attacks.consistency import consistency
@@ -26,6 +26,7 @@ __all__ = [
     "ON_REQUEST",
     "Attack",
     "Cases",
+    "Reading",
     "Scene",
     "Target",
     "Unmeasured",
@@ -44,6 +45,7 @@ __all__ = [
     "skewness",
     "unsorted_matching",
     "views",
+    "worst_of",
 ]
 
 ATTACKS = (

@@ -15,7 +15,18 @@ from kanon_sql.spec import Spec
 from kanon_sql.sql.text import Relation, Sql, identifier
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Attack", "Cases", "Revealed", "Scene", "Target", "Unmeasured", "label_of", "measured"]
+__all__ = [
+    "Attack",
+    "Cases",
+    "Reading",
+    "Revealed",
+    "Scene",
+    "Target",
+    "Unmeasured",
+    "label_of",
+    "measured",
+    "worst_of",
+]
 
 
 class Revealed(TypedDict):
@@ -108,6 +119,24 @@ class Target:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """Of which level the labels of a column are taken to be, where several levels have them all.
+
+    Attributes:
+        taken: a released column -> the level; the highest of its levels where it says nothing.
+        levels: the same columns, as they are met -> all levels that they may be of, lowest first.
+    """
+
+    taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    levels: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def of(self, column: tuple[str, str], levels: Sequence[int]) -> int:
+        """The level of a column, which may be of several."""
+        self.levels[column] = list(levels)
+        return self.taken.get(column, levels[-1])
+
+
+@dataclass(frozen=True)
 class Scene:
     """What every attack is given.
 
@@ -117,6 +146,7 @@ class Scene:
         release: the table that is attacked.
         reveal: how many exposed cases may be shown per attack; 0 for none.
         looked_at: what :meth:`look_at` has seen.
+        reading: of which level labels are that may be of several.
     """
 
     workspace: Workspace
@@ -124,6 +154,7 @@ class Scene:
     release: Target
     reveal: int = 0
     looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
+    reading: Reading = field(default_factory=Reading)
 
     @property
     def k(self) -> int:
@@ -241,6 +272,27 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
         notes=notes,
         revealed=revealed,
     )
+
+
+def worst_of(found: Sequence[Sequence[Attack | Unmeasured]]) -> list[Attack | Unmeasured]:
+    """What an attack achieves at worst, per part of it, of the readings of a release.
+
+    Args:
+        found: per reading, what it achieves. A reading that leaves a part unmeasured does not fit the tables: it counts
+            only where none does.
+    """
+    fitting = [items for items in found if not any(isinstance(item, Unmeasured) for item in items)]
+    worst: dict[tuple[str, str | None], Attack | Unmeasured] = {}
+    for items in fitting or found:
+        for item in items:
+            part = (item.name, item.about if isinstance(item, Attack) else None)
+            if part not in worst or _badness(item) > _badness(worst[part]):
+                worst[part] = item
+    return list(worst.values())
+
+
+def _badness(item: Attack | Unmeasured) -> tuple[float, ...]:
+    return (item.beyond, item.exposed, item.risk or 0.0) if isinstance(item, Attack) else ()
 
 
 def _text(value: object) -> str | None:

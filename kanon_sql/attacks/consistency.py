@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kanon_sql.attacks.base import Attack, Cases, Scene, Target, Unmeasured
 from kanon_sql.attacks.matching import matches_of
-from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Sql, identifier
 
@@ -47,9 +47,10 @@ def consistency(scene: Scene, source: Target) -> list[Cases | Attack | Unmeasure
     quasi = list(scene.spec.quasi_identifiers)
     keys = {f"q{index}": name for index, name in enumerate(quasi)}
     people = vectors_of(scene, source, "consistent_people", quasi, [])
-    labels = labels_of(scene, scene.release, "consistent_rows", keys, [])
+    kinds = kinds_of(keys, [source, scene.release])
+    labels = labels_of(scene, scene.release, "consistent_rows", keys, [], kinds=kinds)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
-    matched = covered(people, covers_of(scene, lookups, labels, "consistent"), labels, names=list(keys))
+    matched = covered(people, covers_of(scene, lookups, labels, "consistent", kinds), labels, names=list(keys))
     alone, of_nobody, degree, missing = (
         int(value or 0)
         for value in scene.workspace.row(

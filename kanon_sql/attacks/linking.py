@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kanon_sql.attacks.base import Cases, Scene, Target
-from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import identifier
 
@@ -36,10 +36,7 @@ def linking(scene: Scene, external: Target, columns: Sequence[str], source: Targ
     plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
     people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
     named = {f"q{index}": name for index, name in enumerate(generalized)}
-    kinds = {
-        ours: {table.columns[name].kind for table in (external, source) if name in table.columns}
-        for ours, name in named.items()
-    }
+    kinds = kinds_of(named, [external, source, scene.release])
     labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
     hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
     lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []

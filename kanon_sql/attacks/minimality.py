@@ -12,7 +12,7 @@ The classes of a finer release are counted in the database; sizes and numbers of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import floor
@@ -20,7 +20,7 @@ from math import floor
 from kanon_sql.attacks.asked import asked_k, values_within
 from kanon_sql.attacks.base import Attack, Scene, Target
 from kanon_sql.attacks.credibility import LARGEST, Refined, credibilities
-from kanon_sql.attacks.vectors import label_texts, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.privacy.base import TOLERANCE
@@ -82,15 +82,17 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     people = vectors_of(scene, source, f"{what}people", names, [])
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
     named = {f"q{index}": name for index, name in enumerate(names)}
-    labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute])
-    levels = [_level(scene, lookup, labels) for lookup in lookups]
+    kinds = kinds_of(named, [source, scene.release])
+    labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute], kinds=kinds)
+    written = [label_texts(lookup, kinds[lookup.column]) for lookup in lookups]
+    levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
     numbered = _numbered(scene, what, labels, names, bound)
     sizes, held = _held(scene, numbered)
     _refuse_violating(bound, sizes, held)
     least, findings = max(bound.least, asked_k(scene.spec, ()) or 1), list[_Finding]()
     for position, lookup in enumerate(lookups):
         if levels[position] > lookup.quasi_identifier.minimum_level:
-            cells = _cells(scene, people, lookups, levels, position, numbered)
+            cells = _cells(scene, people, lookups, levels, position, numbered, kinds)
             _refuse_other_rows(scene, sizes, cells)
             if min((size for found in cells.values() for size in found), default=0) >= least:
                 findings += _findings(bound, cells, held)
@@ -150,7 +152,7 @@ def _within(alpha: float, size: int) -> int:
     return most
 
 
-def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
+def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> int:
     """The level that all labels of an attribute are of: the lowest such."""
     misses = scene.workspace.row(
         "audit/level_misses",
@@ -159,7 +161,7 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation) -> int:
         labels=labels,
         released=lookup.column,
         anywhere=(),
-        written=label_texts(lookup),
+        written=written,
     )
     for level, missed in enumerate(misses):
         if not missed:
@@ -206,7 +208,13 @@ def _held(scene: Scene, numbered: Relation) -> tuple[dict[int, int], dict[int, d
 
 
 def _cells(
-    scene: Scene, people: Relation, lookups: Sequence[Lookup], levels: Sequence[int], lowered: int, numbered: Relation
+    scene: Scene,
+    people: Relation,
+    lookups: Sequence[Lookup],
+    levels: Sequence[int],
+    lowered: int,
+    numbered: Relation,
+    kinds: Mapping[str, Iterable[str]],
 ) -> dict[int, list[int]]:
     """Per class of the release: the sizes of its cells when one attribute is a level lower. Number 0: of no class."""
     cells: dict[int, list[int]] = defaultdict(list)
@@ -216,8 +224,12 @@ def _cells(
         people=people,
         lookups=[lookup.table for lookup in lookups],
         names=[identifier(lookup.column) for lookup in lookups],
-        levels=list(levels),
+        written=[
+            label_texts(lookup, kinds[lookup.column], f"lookup{index}")[level]
+            for index, (lookup, level) in enumerate(zip(lookups, levels, strict=True))
+        ],
         lowered=lowered,
+        finer=levels[lowered] - 1,
         numbered=numbered,
     )
     for number, size in rows:

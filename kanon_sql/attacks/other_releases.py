@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kanon_sql.attacks.base import Scene, Target
-from kanon_sql.attacks.vectors import covered, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.sql.templates import render
@@ -88,8 +88,9 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
         has = [index for index, name in enumerate(names) if name in table.columns]
         own = [lookups[index] for index in has]
         named = {f"q{index}": names[index] for index in has}
-        labels = labels_of(scene, table, f"{what}_labels{number}", named, plain, [source, *releases])
-        covers = covers_of(scene, own, labels, f"{what}{number}")
+        kinds = kinds_of(named, [source, table])
+        labels = labels_of(scene, table, f"{what}_labels{number}", named, plain, [source, *releases], kinds)
+        covers = covers_of(scene, own, labels, f"{what}{number}", kinds)
         missed, rows = scene.workspace.row(
             "audit/unknown", labels=labels, covers=covers, names=[lookup.column for lookup in own]
         )

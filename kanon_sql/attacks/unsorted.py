@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import atanh, inf, sqrt
 
 from kanon_sql.attacks.base import Attack, Scene, Target
-from kanon_sql.attacks.vectors import cell_text, covers_of, labels_of, lookups_of, vectors_of
+from kanon_sql.attacks.vectors import cell_text, covers_of, kinds_of, labels_of, lookups_of, released_label, vectors_of
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import DatabaseError, QueryTimeout
 from kanon_sql.frequency import exact_value
@@ -85,7 +85,8 @@ def unsorted_matching(scene: Scene, source: Target, row_id: str) -> Attack:
     values = vectors_of(scene, source, "ordered_values", names, [])
     lookups = lookups_of(scene, values, source.columns, scene.spec.quasi_identifiers)
     named = {f"q{index}": name for index, name in enumerate(names)}
-    labels = labels_of(scene, scene.release, "ordered_labels", named, [])
+    kinds = kinds_of(named, [source, scene.release])
+    labels = labels_of(scene, scene.release, "ordered_labels", named, [], kinds=kinds)
     scene.look_at(scene.release, kept)
     scene.look_at(source, kept)
     examined, groups, classes, product, ours, theirs = scene.workspace.row(
@@ -93,8 +94,8 @@ def unsorted_matching(scene: Scene, source: Target, row_id: str) -> Attack:
         release=scene.release.relation,
         source=source.relation,
         row_id=Sql(row_id),
-        covers=covers_of(scene, lookups, labels, "ordered"),
-        cells=[cell_text(columns[name], "checked") for name in names],
+        covers=covers_of(scene, lookups, labels, "ordered", kinds),
+        cells=[released_label(columns[name], "checked", kinds[ours]) for ours, name in named.items()],
         values=[exact_value(source.columns[name], "kanon_source") for name in names],
         released=[cell_text(columns[name], "checked", [source.columns[name]]) for name in kept],
         original=[cell_text(source.columns[name], "kanon_source", [columns[name]]) for name in kept],

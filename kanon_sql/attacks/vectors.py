@@ -6,8 +6,10 @@ that it begins with. An attacker reads them so, hence what is compared is spelle
 A released label matches a value when some level of the column's hierarchy maps the value to
 that label, whichever level: so releases of any recoding (full-domain, cell by cell, masked)
 are attacked alike. Where one level below the top has all labels of a column, it is that level which
-counts, and the top: a city that has its state's name is not taken for the whole state. NULL is a value of its
-own below the top, as everywhere. An asterisk masks a value also where the top is called otherwise.
+counts, and the top: a city that has its state's name is not taken for the whole state. Where several have them all
+and say different things (3 is an age, and the thirties), an attack runs once per level, and what exposes most counts.
+NULL is a value of its own below the top, as everywhere. An asterisk masks a value also where the top is called
+otherwise.
 """
 
 from __future__ import annotations
@@ -24,7 +26,17 @@ from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import Relation, Sql, exact_text, identifier
 
-__all__ = ["cell_text", "covered", "covers_of", "label_texts", "labels_of", "lookups_of", "vectors_of"]
+__all__ = [
+    "cell_text",
+    "covered",
+    "covers_of",
+    "kinds_of",
+    "label_texts",
+    "labels_of",
+    "lookups_of",
+    "released_label",
+    "vectors_of",
+]
 
 
 _NUMBERS = {"integer", "decimal", "float"}
@@ -39,13 +51,39 @@ def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
         table: its table's alias.
         beside: the columns that it is compared with.
     """
-    kinds = {other.kind for other in beside if other.type != column.type}
+    kinds = {other.kind for other in beside if other.type != column.type or _unscaled(other)}
     if column.kind in ("text", "other", "ambiguous"):
         return _spelled(exact_value(column, table), kinds)
     written = value_text(column, Sql(f"{identifier(table)}.{identifier(column.name)}"))
     # No bare cast: some dialects would undo it.
     text = exact_text(Sql(f"CAST(({written} || '') AS VARCHAR)"))
     return _spelled(text, kinds and {column.kind}) if column.kind in ("decimal", "timestamp") else text
+
+
+def released_label(column: Column, table: str, kinds: Iterable[str]) -> Sql:
+    """A cell of a release as a label that is compared with those of values of some kinds."""
+    return _spelled(cell_text(column, table), kinds)
+
+
+def kinds_of(generalized: Mapping[str, str], tables: Iterable[Target]) -> dict[str, set[str]]:
+    """Our column -> of what kinds the values are that it is a label of, where tables have other types for them.
+
+    Args:
+        generalized: our column -> what tables call it.
+        tables: with the values, and with the labels.
+    """
+    listed = list(tables)
+    kinds: dict[str, set[str]] = {}
+    for ours, name in generalized.items():
+        columns = [table.columns[name] for table in listed if name in table.columns]
+        differ = len({column.type for column in columns}) > 1 or any(map(_unscaled, columns))
+        kinds[ours] = {column.kind for column in columns} if differ else set()
+    return kinds
+
+
+def _unscaled(column: Column) -> bool:
+    """Whether a number may be written with any number of zeros at its end, as PostgreSQL's NUMERIC is."""
+    return column.kind == "decimal" and column.scale is None
 
 
 def _spelled(text: Sql, kinds: Iterable[str]) -> Sql:
@@ -96,11 +134,10 @@ def labels_of(
         generalized: our column -> its column with labels of a hierarchy, read as text.
         plain: columns that are compared as they are.
         beside: the tables that these are compared with.
-        kinds: our column -> of what kinds the values are that it may be a label of, where these and the
-            values that the labels were made of may differ in type.
+        kinds: from :func:`kinds_of`, where the table and the values may differ in type.
     """
     values = {
-        ours: _spelled(cell_text(table.columns[name], "kanon_source"), (kinds or {}).get(ours, ()))
+        ours: released_label(table.columns[name], "kanon_source", (kinds or {}).get(ours, ()))
         for ours, name in generalized.items()
     }
     return _grouped(scene, table, what, values, list(generalized.values()), plain, beside)
@@ -175,7 +212,7 @@ def covers_of(
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
         written = label_texts(lookup, (kinds or {}).get(lookup.column, ()))
         scene.workspace.execute(
-            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written),
+            "audit/cover", target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written, what),
             height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
             written=written,
         )  # fmt: skip
@@ -183,14 +220,15 @@ def covers_of(
     return covers
 
 
-def label_texts(lookup: Lookup, kinds: Iterable[str] = ()) -> list[Sql]:
-    """The labels of every level of a lookup table, as they are compared with a release's."""
-    texts = [exact_text(Sql(f"CAST({identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
+def label_texts(lookup: Lookup, kinds: Iterable[str] = (), table: str | None = None) -> list[Sql]:
+    """The labels of every level of a lookup table, as they are compared with a release's; ``table`` is its alias."""
+    of = "" if table is None else f"{identifier(table)}."
+    texts = [exact_text(Sql(f"CAST({of}{identifier(f'l{level}')} AS VARCHAR)")) for level in range(lookup.height + 1)]
     return [_spelled(text, kinds) for text in texts]
 
 
-def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> list[int]:
-    """The levels below the top that a column's labels may be of: the highest that has them all, or every one.
+def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql], what: str) -> list[int]:
+    """The levels below the top that a column's labels may be of: one that has them all, or every one.
 
     Labels that no value has at any level tell nothing, and the top and the mask may stand beside labels of any level.
     """
@@ -201,7 +239,22 @@ def _levels(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sq
         "audit/level_misses", lookup=lookup.table, height=lookup.height - 1, labels=labels, released=lookup.column,
         anywhere=list(dict.fromkeys([lookup.top, TOP])), written=written,
     )  # fmt: skip
-    return [level for level in levels if not misses[level]][-1:] or levels
+    fitting = [level for level in levels if not misses[level]]
+    if len(fitting) < 2:
+        return fitting or levels
+    different = _different(scene, lookup, labels, written, fitting)
+    return different if len(different) == 1 else [scene.reading.of((what, lookup.name), different)]
+
+
+def _different(
+    scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql], levels: Sequence[int]
+) -> list[int]:
+    """Of levels that all have a column's labels: the highest, and those that give these to other values."""
+    counts = scene.workspace.row(
+        "audit/level_differences", lookup=lookup.table, labels=labels, released=lookup.column, top=lookup.top,
+        written=[written[level] for level in levels],
+    )  # fmt: skip
+    return [level for level, count in zip(levels, counts, strict=False) if count] + [levels[-1]]
 
 
 def covered(

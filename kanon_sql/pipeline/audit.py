@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import Any, Literal
 
 from kanon_sql.attacks import (
@@ -14,6 +15,7 @@ from kanon_sql.attacks import (
     ON_REQUEST,
     Attack,
     Cases,
+    Reading,
     Scene,
     Target,
     Unmeasured,
@@ -32,6 +34,7 @@ from kanon_sql.attacks import (
     skewness,
     unsorted_matching,
     views,
+    worst_of,
 )
 from kanon_sql.attacks.asked import FEWEST, asked_k, asked_l
 from kanon_sql.engines.base import Deadline, Engine, Scratch
@@ -45,6 +48,9 @@ from kanon_sql.sql.statement import source_relation
 from kanon_sql.workspace import Reporter, Workspace, open_workspace
 
 __all__ = ["AuditResult", "audit"]
+
+MOST_READINGS = 32
+"""So often an attack runs at most, where labels may be of several levels."""
 
 
 @dataclass(frozen=True)
@@ -254,9 +260,9 @@ class _Run:
         if problems:
             raise SpecError(problems)
 
-    def scene(self, workspace: Workspace) -> Scene:
+    def scene(self, workspace: Workspace, reading: Reading | None = None) -> Scene:
         """What an attack is given."""
-        return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at)
+        return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at, reading or Reading())
 
     def attacks(self) -> list[Attack]:
         """Run what can be run; note why the rest cannot.
@@ -343,17 +349,35 @@ class _Run:
     def _measured(
         self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack | Unmeasured]]
     ) -> Iterator[Attack]:
+        first = Reading()
+        found = [self._read(name, attack, first)]
+        readings = [
+            Reading(dict(zip(first.levels, levels, strict=True)))
+            for levels in product(*(reversed(levels) for levels in first.levels.values()))
+        ]
+        found += [self._read(name, attack, reading) for reading in readings[1:MOST_READINGS]]
+        for item in worst_of(found):
+            if isinstance(item, Unmeasured):
+                if self.given.attacks is not None:
+                    raise UnsupportedError(f"attack {item.name}: {item.why}")
+                self.left_out[item.name] = item.why
+            elif len(readings) == 1:
+                yield item
+            else:
+                columns = ", ".join(dict.fromkeys(column for _, column in first.levels))
+                tried = f"{len(found)} of {len(readings):,} readings were tried" if len(found) < len(readings) else (
+                    "each was tried")  # fmt: skip
+                note = f"labels of {columns} may be of several levels: {tried}, and the one that exposes most counts"
+                yield replace(item, notes=[*item.notes, note])
+
+    def _read(
+        self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack | Unmeasured]], reading: Reading
+    ) -> list[Attack | Unmeasured]:
+        """What an attack achieves that takes labels to be of some levels."""
         with open_workspace(self.engine, self.form, self.report) as workspace:
             workspace.report(f"attacking {self.release.shown}: {name}", None)
-            scene = self.scene(workspace)
-            for given in attack(scene):
-                item = measured(scene, given) if isinstance(given, Cases) else given
-                if isinstance(item, Attack):
-                    yield item
-                elif self.given.attacks is not None:
-                    raise UnsupportedError(f"attack {item.name}: {item.why}")
-                else:
-                    self.left_out[item.name] = item.why
+            scene = self.scene(workspace, reading)
+            return [measured(scene, item) if isinstance(item, Cases) else item for item in attack(scene)]
 
     def _shared(self, external: Target) -> tuple[str, ...]:
         """The columns to link on."""
