@@ -257,8 +257,8 @@ class Workspace:
         )
         creates = statement.creates
         if creates is None:
-            return replace(statement, sql=f"WITH {clauses}\n{statement.sql}", scans=scans, users=users)
-        creates = replace(creates, query=f"WITH {clauses}\n{creates.query}")
+            return replace(statement, sql=_with(clauses, statement.sql), scans=scans, users=users)
+        creates = replace(creates, query=_with(clauses, creates.query))
         return replace(statement, sql=self.compiler.created(creates), scans=scans, users=users, creates=creates)
 
     def _needed(self, sql: str, found: dict[str, str]) -> Mapping[str, str]:
@@ -270,6 +270,12 @@ class Workspace:
                 self._needed(creates.query, found)
                 found[table] = creates.query
         return found
+
+
+def _with(clauses: str, query: str) -> str:
+    """A query with more common table expressions before those that it has."""
+    own = query.startswith("WITH ")
+    return f"WITH {clauses}{',' if own else ''}\n{query.removeprefix('WITH ')}"
 
 
 _SCRATCH_NAME = re.compile(r"""["`\[]?kanon_[0-9a-z]+_\w+["`\]]?""")

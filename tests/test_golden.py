@@ -264,7 +264,7 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True, details=True)
     engine.capabilities = replace(engine.capabilities, row_id="rowid")  # so that its template is rendered everywhere
     audited = spec_of(
-        source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, keep=["weight"],
+        source="clinic.other", quasi_identifiers={"sex": {"prefix": [2, 1]}, "age": None}, keep=["weight"],
         privacy=[*BASE["privacy"], *closeness],
     )  # fmt: skip
     kanon_sql.audit(

@@ -84,7 +84,7 @@ class DryEngine:
         self.meter.count(statement)
         tree = sqlglot.parse_one(statement.sql, read=self.dialect.sqlglot)
         selects = [tree] if isinstance(tree, exp.Select) else list(_branches(tree))
-        return [tuple(_answer(column) for column in select.expressions) for select in selects][:limit]
+        return [tuple(_answer(column) for column in _listed(select)) for select in selects][:limit]
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a table that was created here, else the source's."""
@@ -176,6 +176,12 @@ def _answer(column: exp.Expr) -> object:
     if isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit():
         return int(value.this)
     return _ANSWERS.get(column.alias_or_name.rstrip(digits), 0)
+
+
+def _listed(select: exp.Select) -> list[exp.Expr]:
+    """What a query lists, be it a query around another one."""
+    table = select.find(exp.Subquery) if select.is_star else None
+    return select.expressions if table is None else table.this.selects
 
 
 def _branches(tree: exp.Expr) -> Iterator[exp.Select]:

@@ -23,15 +23,12 @@ from kanon_sql.spec.redact import redact_sql
 from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Relation
+from kanon_sql.sql.text import ANY_RUN, Relation
 
 __all__ = ["SOURCE", "Compiler", "Creation", "Statement", "redact", "source_relation"]
 
 SOURCE = "source"
 """The slot that stands for the source relation."""
-
-_ANY_RUN = "kanon_00000000_"
-"""Stands for what a run's scratch names begin with while a statement is compiled."""
 
 _SLOT = re.compile(r"\bslot_([a-z0-9_]+)\b")
 
@@ -103,7 +100,7 @@ class Compiler:
             serves the next of this process, under its names.
     """
 
-    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True, run: str = _ANY_RUN) -> None:
+    def __init__(self, dialect: Dialect, source: str, *, temporary: bool = True, run: str = ANY_RUN) -> None:
         self.dialect = dialect
         self._temporary = temporary
         self._run = run
@@ -147,7 +144,12 @@ class Compiler:
     def union(self, statements: Sequence[Statement]) -> Statement:
         """One statement that returns the rows of all of them."""
         first = statements[0]
-        text = "\nUNION ALL\n".join(statement.sql for statement in statements)
+        # A query that begins with common table expressions is no term of a union everywhere.
+        terms = [
+            f"SELECT * FROM ({statement.sql}) AS term" if statement.sql.startswith("WITH ") else statement.sql
+            for statement in statements
+        ]
+        text = "\nUNION ALL\n".join(terms)
         scans = sum(statement.scans for statement in statements)
         users = next((statement.users for statement in statements if statement.users), "")
         return Statement(first.name, text, scans, users, self.dialect.quoted)
@@ -160,11 +162,11 @@ class Compiler:
 
     def _compile(self, name: str, context: Mapping[str, Any]) -> Shape:
         text = render(name, deletes=self.dialect.deletes, **context)
-        if _ANY_RUN in text:  # a value that looks like a name of ours must stay what it is
+        if ANY_RUN in text:  # a value that looks like a name of ours must stay what it is
             return _compiled(name, text, self.dialect, self._temporary)
-        shape = _compiled(name, text.replace(self._run, _ANY_RUN), self.dialect, self._temporary)
-        table = None if shape.table is None else shape.table.replace(_ANY_RUN, self._run)
-        return Shape(shape.text.replace(_ANY_RUN, self._run), table, shape.temporary)
+        shape = _compiled(name, text.replace(self._run, ANY_RUN), self.dialect, self._temporary)
+        table = None if shape.table is None else shape.table.replace(ANY_RUN, self._run)
+        return Shape(shape.text.replace(ANY_RUN, self._run), table, shape.temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         values = {**self._fills, **fills}

@@ -13,7 +13,21 @@ from typing import NamedTuple
 
 from kanon_sql.errors import TemplateError
 
-__all__ = ["Relation", "Sql", "exact_float", "exact_text", "identifier", "literal", "relation", "slot", "sql_list"]
+__all__ = [
+    "ANY_RUN",
+    "Relation",
+    "Sql",
+    "exact_float",
+    "exact_text",
+    "identifier",
+    "literal",
+    "relation",
+    "slot",
+    "sql_list",
+]
+
+ANY_RUN = "kanon_00000000_"
+"""Stands for what a run's scratch names begin with while a statement is compiled."""
 
 
 class Sql(str):

@@ -198,6 +198,11 @@ class SQLiteBackend(Backend):
         text = str(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             return "the database is locked by another connection; try again when that one is done"
+        if "parser stack overflow" in text:
+            return (
+                f"the parser of SQLite {sqlite3.sqlite_version} takes no statement that is nested so deeply; check "
+                "fewer requirements at once, or a view instead of a source query"
+            )
         if text.lower().startswith(_ABOUT_NAMES):
             return text.splitlines()[0]
         code = getattr(error, "sqlite_errorname", "")

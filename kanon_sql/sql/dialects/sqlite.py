@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import sqlglot
 from sqlglot import exp
@@ -10,6 +10,7 @@ from sqlglot import exp
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, replaced
 from kanon_sql.sql.dialects.rewrites import fraction_as_text
+from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["SQLite"]
 
@@ -18,6 +19,9 @@ _TEXTS = (exp.Substring, exp.Left, exp.Right, exp.Replace, exp.Repeat, exp.Trim,
 _WHOLE = (exp.DType.BIGINT, exp.DType.INT)
 _TEXT = (exp.DType.VARCHAR, exp.DType.TEXT)
 _NUMBERS = (*_WHOLE, exp.DType.DOUBLE, exp.DType.DECIMAL)
+
+_DEEPEST = 5
+"""So many derived tables may lie in each other."""
 
 
 class SQLite(Dialect):
@@ -50,6 +54,10 @@ class SQLite(Dialect):
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
         if isinstance(tree, exp.Select):
             tree.set("expressions", [_with_type(item) for item in tree.expressions])
+            for number, table in enumerate(list(_nested_tables(tree, 0))):
+                name = exp.to_identifier(f"{ANY_RUN}nested{number}", quoted=True)
+                tree.with_(name, as_=table.this, append=True, copy=False)
+                table.replace(exp.Table(this=name.copy(), alias=table.args["alias"]))
         return tree
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
@@ -103,6 +111,24 @@ def affinity(type_name: str) -> str:
 def _form_of_text(value: str, condition: str, form: str, otherwise: str) -> str:
     fits = f"CASE WHEN {condition} THEN {form} ELSE '{otherwise}' END"
     return f"CASE TYPEOF({value}) WHEN 'text' THEN {fits} WHEN 'null' THEN NULL ELSE TYPEOF({value}) END"
+
+
+def _nested_tables(query: exp.Expr, depth: int) -> Iterator[exp.Subquery]:
+    """Derived tables that lie so deep that the parser's stack, of 100 symbols, would not hold what is in them.
+
+    As common table expressions they are computed the same way. What is in a query with such expressions of its own
+    stays where it is, since it may name them.
+    """
+    if isinstance(query, exp.SetOperation):
+        yield from _nested_tables(query.left, depth)
+        yield from _nested_tables(query.right, depth)
+    elif isinstance(query, exp.Select) and (depth == 0 or not query.ctes):
+        for joined in (query.args.get("from_"), *query.args.get("joins", ())):
+            table = joined and joined.this
+            if isinstance(table, exp.Subquery):
+                yield from _nested_tables(table.this, depth + 1)
+                if depth % _DEEPEST == _DEEPEST - 1:
+                    yield table
 
 
 def _built(text: str, **parts: exp.Expr) -> exp.Expr:
