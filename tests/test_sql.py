@@ -322,6 +322,8 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
             "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
         )
         kanon_sql.audit(engine, spec, "cells", attacks=["consistency"])
+        connection.execute("CREATE TABLE masked AS SELECT '*' AS n, s FROM t")  # which may stand beside any level
+        kanon_sql.audit(engine, spec, "masked", attacks=["consistency"])
         believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
         spec = kanon_sql.Spec.from_dict({**by_age, "privacy": [{"bayes_optimal": believed}]})
         kanon_sql.check(engine, spec, "t")

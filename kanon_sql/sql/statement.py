@@ -144,12 +144,7 @@ class Compiler:
     def union(self, statements: Sequence[Statement]) -> Statement:
         """One statement that returns the rows of all of them."""
         first = statements[0]
-        # A query that begins with common table expressions is no term of a union everywhere.
-        terms = [
-            f"SELECT * FROM ({statement.sql}) AS term" if statement.sql.startswith("WITH ") else statement.sql
-            for statement in statements
-        ]
-        text = "\nUNION ALL\n".join(terms)
+        text = "\nUNION ALL\n".join(self.dialect.term(statement.sql) for statement in statements)
         scans = sum(statement.scans for statement in statements)
         users = next((statement.users for statement in statements if statement.users), "")
         return Statement(first.name, text, scans, users, self.dialect.quoted)

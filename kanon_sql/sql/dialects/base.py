@@ -99,6 +99,10 @@ class Dialect(ABC):
         """
         return f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {table} AS {query}"
 
+    def term(self, query: str) -> str:
+        """A query as a term of a union."""
+        return query
+
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """A query of the rows given as text."""
         names = [self.quote(column) for column in columns]
