@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import os
 import re
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -27,6 +29,8 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql.cli import app
+from kanon_sql.engines import duckdb as duckdb_engine
+from kanon_sql.engines.backends import sqlite as sqlite_backend
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import DryEngine
 from kanon_sql.errors import UnsupportedError
@@ -660,3 +664,29 @@ def test_labels_that_would_be_merged_are_refused(padded: tuple[Any, Any]) -> Non
     spec = Spec.from_dict({**PADDED_SPEC, "quasi_identifiers": {"q": {"tree": {"g": ["a b", "a c"], "g ": ["a"]}}}})
     with pytest.raises(UnsupportedError, match=r"quasi_identifiers\.q: its hierarchy"):
         kanon_sql.plan(engine, spec)
+
+
+LITERALS_AND_NAMES = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|/\*.*?\*/""", re.DOTALL)
+
+
+def functions_in(dialect: str) -> set[str]:
+    """What is called in a golden file, in lower case."""
+    text = LITERALS_AND_NAMES.sub(" ", (FOLDER / f"{dialect}.sql").read_text("utf-8"))
+    return {name.lower() for name in re.findall(r"\b(\w+)\(", text)}
+
+
+def test_every_function_that_a_user_could_hide_is_looked_for() -> None:
+    """A macro, or a function of the application's, under the name of one that our SQL calls would be called instead."""
+    with duckdb.connect() as connection:
+        builtin = {
+            name
+            for (name,) in connection.execute("SELECT function_name FROM duckdb_functions() WHERE internal").fetchall()
+        }
+    called = functions_in("duckdb") & builtin
+    assert len(called) > 15
+    assert called <= {*duckdb_engine._FUNCTIONS}
+    with closing(sqlite3.connect(":memory:")) as library:
+        builtin = {name for (name,) in library.execute("SELECT name FROM pragma_function_list")}
+    called = functions_in("sqlite") & builtin - {"floor", "ln"}  # these are ours
+    assert len(called) > 15
+    assert called <= {*sqlite_backend._FUNCTIONS}

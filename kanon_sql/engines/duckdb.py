@@ -10,7 +10,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
-from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.sql.statement import Statement
@@ -45,8 +45,8 @@ _DEFAULT_SCHEMAS = "('main', 'public')"
 
 _FUNCTIONS = (
     "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "floor", "greatest", "lag", "lead",
-    "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min", "random",
-    "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "substr", "substring", "sum",
+    "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min", "nullif",
+    "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "substr", "substring", "sum",
     "translate", "trim", "txid_current", "unnest", "+", "-", "*", "/", "//", "%", "||", "&",
 )  # fmt: skip
 """Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
@@ -242,9 +242,7 @@ class DuckDBEngine(SessionEngine):
         """BEGIN inside the user's transaction would not only fail but also abort it."""
         query = Statement("transaction", "SELECT txid_current()")
         if self.fetch(query, limit=1) == self.fetch(query, limit=1):
-            raise UnsupportedError(
-                "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
-            )
+            raise UnsupportedError(IN_TRANSACTION)
 
     def cancel(self) -> None:
         """Stop the running statement."""

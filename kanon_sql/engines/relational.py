@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
-from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql.statement import Statement
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from kanon_sql.engines.backends import Backend
 
 __all__ = ["RelationalEngine"]
-
-_IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 
 
 class RelationalEngine(SessionEngine):
@@ -57,7 +55,7 @@ class RelationalEngine(SessionEngine):
     ) -> None:
         super().__init__(label, read_only=read_only, scratch=scratch)
         if backend.in_transaction(connection):
-            raise UnsupportedError(_IN_TRANSACTION)
+            raise UnsupportedError(IN_TRANSACTION)
         self.backend = backend
         self.dialect = backend.dialect
         self._owned, self._pooled = owned, pooled
@@ -177,7 +175,7 @@ class RelationalEngine(SessionEngine):
 
     def _refuse_open_transaction(self) -> None:
         if self._open_transaction():
-            raise UnsupportedError(_IN_TRANSACTION)
+            raise UnsupportedError(IN_TRANSACTION)
 
     def _open_transaction(self) -> bool:
         """Whether there is a transaction in the session; none in one that is lost."""

@@ -15,7 +15,10 @@ from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Statement
 
-__all__ = ["SessionEngine"]
+__all__ = ["IN_TRANSACTION", "SessionEngine"]
+
+IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
+"""Why a connection is refused that its owner has begun something on."""
 
 
 class SessionEngine(ABC):
