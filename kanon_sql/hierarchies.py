@@ -27,7 +27,7 @@ from kanon_sql.spec import (
 from kanon_sql.sql.text import Relation, Sql, exact_text
 from kanon_sql.workspace import Workspace
 
-__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "survey"]
+__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_below_top", "survey"]
 
 
 def build_lookups(
@@ -91,12 +91,24 @@ def _root(workspace: Workspace, built: BuiltTable) -> int:
     below = list(built.levels)[1:]
     if not below:
         return built.height
-    others: Sequence[int | None]
     if built.given is None:
-        others = workspace.row("hierarchy/below_top", labels=built.nested_in, levels=below, top=built.top)
-    else:
-        others = [sum(row[level] != built.top for row in built.given) for level in below]
-    return 1 + max((level for level, count in zip(below, others, strict=True) if count), default=0)
+        return 1 + highest_below_top(workspace, built.nested_in, below, built.top)
+    return 1 + max((level for level in below if any(row[level] != built.top for row in built.given)), default=0)
+
+
+def highest_below_top(workspace: Workspace, labels: Relation, levels: Sequence[int], top: str) -> int:
+    """The highest of some levels at which some value has another label than the top's; 0 where none has.
+
+    Args:
+        workspace: where.
+        labels: a table with a row per value and a column ``l<level>`` per level.
+        levels: from 1 on, lowest first.
+        top: the top's label.
+    """
+    if not levels:
+        return 0
+    others = workspace.row("hierarchy/below_top", labels=labels, levels=levels, top=top)
+    return max((level for level, count in zip(levels, others, strict=True) if count), default=0)
 
 
 @dataclass(frozen=True)

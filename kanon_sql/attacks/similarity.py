@@ -6,7 +6,7 @@ from kanon_sql.attacks.background import ruled_out
 from kanon_sql.attacks.base import Cases, Scene
 from kanon_sql.attacks.held import class_keys, held_labels
 from kanon_sql.attacks.vectors import lookups_of, vectors_of
-from kanon_sql.hierarchies import Lookup
+from kanon_sql.hierarchies import highest_below_top
 from kanon_sql.spec import QuasiIdentifier
 
 __all__ = ["similarity"]
@@ -32,7 +32,8 @@ def similarity(scene: Scene, attribute: str, hierarchy: QuasiIdentifier) -> Case
     """
     values = vectors_of(scene, scene.release, "meanings", [attribute], [])
     (lookup,) = lookups_of(scene, values, scene.release.columns, {attribute: hierarchy}, partial=False)
-    held = held_labels(scene, attribute, lookup.table, _below_top(scene, lookup))
+    below = highest_below_top(scene.workspace, lookup.table, range(1, lookup.height), lookup.top)
+    held = held_labels(scene, attribute, lookup.table, below)
     return Cases(
         name="similarity",
         about=attribute,
@@ -40,12 +41,3 @@ def similarity(scene: Scene, attribute: str, hierarchy: QuasiIdentifier) -> Case
         keys=class_keys(scene),
         measure="largest share of one node below the top in a class",
     )
-
-
-def _below_top(scene: Scene, lookup: Lookup) -> int:
-    """The highest level at which some value of the release has another label than the top's; 0 where none has."""
-    levels = list(range(1, lookup.height))
-    if not levels:
-        return 0
-    others = scene.workspace.row("hierarchy/below_top", labels=lookup.table, levels=levels, top=lookup.top)
-    return max((level for level, count in zip(levels, others, strict=True) if count), default=0)
