@@ -26,7 +26,7 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql import Spec, SpecError, audit
-from kanon_sql.attacks import ATTACKS, ON_REQUEST, Attack
+from kanon_sql.attacks import ATTACKS, ON_REQUEST, Attack, Unmeasured, worst_of
 from kanon_sql.attacks.unsorted import correlated
 from kanon_sql.cli import app
 from kanon_sql.engines.base import Engine
@@ -1017,3 +1017,16 @@ def test_a_table_without_row_numbers_is_attacked_otherwise(tmp_path: Any, withou
         result = audit(engine, small_spec())
     assert "no physical identifier" in result.left_out["unsorted"]
     assert "consistency (1,k)" in {attack.name for attack in result.attacks}
+
+
+def test_of_several_readings_one_that_is_too_large_for_a_part_counts_for_the_others() -> None:
+    """The labels may be of the level whose graph was too large: what was found there is not to be lost."""
+
+    def attack(name: str, exposed: int) -> Attack:
+        return Attack(name, None, 9, exposed, exposed, 0.5, "")
+
+    exposing, safe, everything = attack("(1,k)", 3), attack("(1,k)", 0), attack("global", 0)
+    large = Unmeasured("global", "too many edges", too_large=True)
+    assert worst_of([[exposing, large], [safe, everything]]) == [exposing, large, everything]
+    assert worst_of([[exposing, Unmeasured("global", "no assignment")], [safe, everything]]) == [safe, everything]
+    assert worst_of([[safe], [exposing]]) == [exposing]

@@ -229,10 +229,12 @@ class Unmeasured:
     Attributes:
         name: the attack, or the part of it.
         why: in words.
+        too_large: it was too much to compute, and says nothing about what the tables are.
     """
 
     name: str
     why: str
+    too_large: bool = False
 
 
 def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
@@ -278,14 +280,17 @@ def worst_of(found: Sequence[Sequence[Attack | Unmeasured]]) -> list[Attack | Un
     """What an attack achieves at worst, per part of it, of the readings of a release.
 
     Args:
-        found: per reading, what it achieves. A reading that leaves a part unmeasured does not fit the tables: it counts
-            only where none does.
+        found: per reading, what it achieves. A reading that leaves a part unmeasured, not being too large, does not
+            fit the tables: it counts only where none does. A part that was too large in one of those that count is
+            among the results, also where others measured it.
     """
-    fitting = [items for items in found if not any(isinstance(item, Unmeasured) for item in items)]
-    worst: dict[tuple[str, str | None], Attack | Unmeasured] = {}
+    fitting = [
+        items for items in found if not any(isinstance(item, Unmeasured) and not item.too_large for item in items)
+    ]
+    worst: dict[tuple[str, str | None, bool], Attack | Unmeasured] = {}
     for items in fitting or found:
         for item in items:
-            part = (item.name, item.about if isinstance(item, Attack) else None)
+            part = (item.name, item.about if isinstance(item, Attack) else None, isinstance(item, Attack))
             if part not in worst or _badness(item) > _badness(worst[part]):
                 worst[part] = item
     return list(worst.values())

@@ -102,6 +102,7 @@ def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int) -> Attack
             _GLOBAL,
             f"records are consistent with rows of several classes, and the graph of both has more than {MOST_EDGES:,} "
             "edges, too many to look for all assignments",
+            too_large=True,
         )
     records: dict[tuple[int, int, int], int] = {}
     rows: dict[int, int] = {}
