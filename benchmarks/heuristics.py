@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from adult import adult_directory, load, machine, specification
 
 import kanon_sql
-from kanon_sql.quality import METRICS
+from kanon_sql.models.quality import METRICS
 from kanon_sql.search import HEURISTICS
 
 SEEDED = ("annealing", "genetic")

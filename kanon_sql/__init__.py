@@ -7,24 +7,23 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
-    from kanon_sql.connection import connect
+    from kanon_sql.disclosure.invariance import Republication
+    from kanon_sql.engines import connect
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
-    from kanon_sql.pipeline.anonymize import anonymize
-    from kanon_sql.pipeline.audit import AuditResult, audit
-    from kanon_sql.pipeline.budget import Budget
-    from kanon_sql.pipeline.check import check
-    from kanon_sql.pipeline.compare import compare
-    from kanon_sql.pipeline.estimate import estimate
-    from kanon_sql.pipeline.hierarchy import hierarchy
-    from kanon_sql.pipeline.hierarchy_result import HierarchyResult
-    from kanon_sql.pipeline.invariance import Republication
-    from kanon_sql.pipeline.ledger import ledger
-    from kanon_sql.pipeline.plan import plan
-    from kanon_sql.pipeline.render import render
-    from kanon_sql.pipeline.result import Result
-    from kanon_sql.pipeline.risk import risk
+    from kanon_sql.evaluate import Budget
     from kanon_sql.report.html import html_fragment, html_report
     from kanon_sql.spec import Spec
+    from kanon_sql.verbs.anonymize import anonymize
+    from kanon_sql.verbs.audit import AuditResult, audit
+    from kanon_sql.verbs.check import check
+    from kanon_sql.verbs.compare import compare
+    from kanon_sql.verbs.estimate import estimate
+    from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
+    from kanon_sql.verbs.ledger import ledger
+    from kanon_sql.verbs.plan import plan
+    from kanon_sql.verbs.render import render
+    from kanon_sql.verbs.result import Result
+    from kanon_sql.verbs.risk import risk
 
 __all__ = [
     "AuditResult",
@@ -53,28 +52,28 @@ __all__ = [
 ]
 
 _HOME = {
-    "AuditResult": "kanon_sql.pipeline.audit",
-    "Budget": "kanon_sql.pipeline.budget",
-    "HierarchyResult": "kanon_sql.pipeline.hierarchy_result",
+    "AuditResult": "kanon_sql.verbs.audit",
+    "Budget": "kanon_sql.evaluate.budget",
+    "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
-    "Republication": "kanon_sql.pipeline.invariance",
+    "Republication": "kanon_sql.disclosure.invariance",
     "RequirementNotMet": "kanon_sql.errors",
-    "Result": "kanon_sql.pipeline.result",
+    "Result": "kanon_sql.verbs.result",
     "Spec": "kanon_sql.spec",
     "SpecError": "kanon_sql.errors",
-    "anonymize": "kanon_sql.pipeline.anonymize",
-    "audit": "kanon_sql.pipeline.audit",
-    "check": "kanon_sql.pipeline.check",
-    "compare": "kanon_sql.pipeline.compare",
-    "connect": "kanon_sql.connection",
-    "estimate": "kanon_sql.pipeline.estimate",
-    "hierarchy": "kanon_sql.pipeline.hierarchy",
+    "anonymize": "kanon_sql.verbs.anonymize",
+    "audit": "kanon_sql.verbs.audit",
+    "check": "kanon_sql.verbs.check",
+    "compare": "kanon_sql.verbs.compare",
+    "connect": "kanon_sql.engines.connection",
+    "estimate": "kanon_sql.verbs.estimate",
+    "hierarchy": "kanon_sql.verbs.hierarchy.levels",
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
-    "ledger": "kanon_sql.pipeline.ledger",
-    "plan": "kanon_sql.pipeline.plan",
-    "render": "kanon_sql.pipeline.render",
-    "risk": "kanon_sql.pipeline.risk",
+    "ledger": "kanon_sql.verbs.ledger",
+    "plan": "kanon_sql.verbs.plan",
+    "render": "kanon_sql.verbs.render",
+    "risk": "kanon_sql.verbs.risk",
 }
 
 

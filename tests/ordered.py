@@ -23,8 +23,8 @@ from oracle import Hierarchy, Oracle
 from test_against_oracle import close, metrics_of
 
 import kanon_sql
-from kanon_sql.intervals import Coded
-from kanon_sql.pipeline import search as searching
+from kanon_sql.evaluate import search as searching
+from kanon_sql.evaluate.partitions.hierarchy import Coded
 from kanon_sql.sql.statement import Statement
 
 TEXTS = ["m", "Z", "a", "é", "10", "9"]

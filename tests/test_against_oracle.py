@@ -36,10 +36,11 @@ from oracle import (
 from strategies import ONE_IN_FOUR, UNITS, RandomProblem, examples, problems
 
 import kanon_sql
-from kanon_sql import quality, rollup
 from kanon_sql.engines.base import Deadline, Engine
-from kanon_sql.evaluate import Evaluator
-from kanon_sql.pipeline.search import searched
+from kanon_sql.evaluate import rollup
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.search import searched
+from kanon_sql.models import quality
 from kanon_sql.search import HEURISTICS, STRATEGIES, Batch, Outcome, search
 
 OWNERS = [*UNITS, *(f"p{n}" for n in range(12))]

@@ -26,13 +26,13 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql import Spec, SpecError, audit
-from kanon_sql.attacks import ATTACKS, ON_REQUEST, Attack, Unmeasured, worst_of
-from kanon_sql.attacks.unsorted import correlated
 from kanon_sql.cli import app
+from kanon_sql.disclosure.attacks import ATTACKS, ON_REQUEST, Attack, Unmeasured, worst_of
+from kanon_sql.disclosure.attacks.unsorted import correlated
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import DatabaseError, RequirementNotMet, UnsupportedError
-from kanon_sql.pipeline.audit import AuditResult
 from kanon_sql.report.json import audit_schema
+from kanon_sql.verbs.audit import AuditResult
 
 Rows = Sequence[Mapping[str, Any]]
 

@@ -15,8 +15,8 @@ from test_audit import small_spec
 from test_cli import run
 
 from kanon_sql import audit, check
-from kanon_sql.attacks import Attack
-from kanon_sql.attacks.asked import asked_k, asked_l, asked_population_k
+from kanon_sql.disclosure.attacks import Attack
+from kanon_sql.disclosure.attacks.promises import asked_k, asked_l, asked_population_k
 from kanon_sql.report.html import run_report
 from kanon_sql.report.run import read_run
 

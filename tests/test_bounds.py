@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.lattice import Lattice
-from kanon_sql.quality import METRICS, Attribute, Bounds, Counts
+from kanon_sql.models.quality import METRICS, Attribute, Bounds, Counts
+from kanon_sql.search.lattice import Lattice
 
 
 def make_counts(rng: random.Random, size: int) -> Counts:

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.additive import Additive, _solved
-from kanon_sql.lattice import Lattice, generalizes
+from kanon_sql.search.additive import Additive, _solved
 from kanon_sql.search.boxes import Boxes
+from kanon_sql.search.lattice import Lattice, generalizes
 
 
 @st.composite

@@ -482,7 +482,7 @@ def replace_anonymize(monkeypatch: pytest.MonkeyPatch, action: Callable[[Any], A
     def anonymize(_engine: Any, _spec: Any, *, report: Any, **_options: Any) -> Any:
         return action(report)
 
-    monkeypatch.setattr("kanon_sql.pipeline.anonymize.anonymize", anonymize)
+    monkeypatch.setattr("kanon_sql.verbs.anonymize.anonymize", anonymize)
 
 
 def interrupt(_report: Any) -> None:

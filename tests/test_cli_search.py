@@ -26,11 +26,11 @@ from test_cli import make_clinic, refused, run, tables
 import kanon_sql
 from kanon_sql.cli.interrupts import interrupts
 from kanon_sql.errors import DatabaseError
-from kanon_sql.evaluate import Evaluator
-from kanon_sql.lattice import Node
-from kanon_sql.pipeline import search as search_pipeline
+from kanon_sql.evaluate import search as search_pipeline
+from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.report.json import result_schema
 from kanon_sql.search import Verdict
+from kanon_sql.search.lattice import Node
 from kanon_sql.sql.statement import Statement
 
 SPEC = """\

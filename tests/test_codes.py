@@ -12,10 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
 
-from kanon_sql import codes as module
-from kanon_sql.codes import WORD, Codes, Widest
 from kanon_sql.errors import VerificationError
+from kanon_sql.hierarchies import codes as module
+from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.sql.dialects import DIALECTS, PORTABLE
+from kanon_sql.sql.dialects.base import WORD
 
 Paths = list[tuple[int, ...]]
 """Per value of a hierarchy, its labels from level 0 to the one below the top."""

@@ -12,8 +12,8 @@ import pytest
 from test_cli import SPEC, make_clinic, refused, run
 
 import kanon_sql
-from kanon_sql.pipeline.compare import compare, with_k
 from kanon_sql.testing.reference import alike
+from kanon_sql.verbs.compare import compare, with_k
 
 
 @pytest.fixture

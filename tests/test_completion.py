@@ -11,8 +11,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from kanon_sql.attacks import ATTACKS
 from kanon_sql.cli import app, complete
+from kanon_sql.disclosure.attacks import ATTACKS
 from kanon_sql.sql.dialects import DIALECTS
 
 SPEC = """\

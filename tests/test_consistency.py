@@ -22,12 +22,12 @@ from strategies import examples, hierarchies
 
 import kanon_sql
 from kanon_sql import Spec, audit
-from kanon_sql.attacks import Attack
-from kanon_sql.attacks.matching import matches_of
+from kanon_sql.disclosure.attacks import Attack
+from kanon_sql.disclosure.attacks.matching import matches_of
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.pipeline.audit import AuditResult
 from kanon_sql.report.json import audit_schema
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.audit import AuditResult
 
 NAMES = ("consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)")
 
@@ -271,7 +271,7 @@ def test_more_rows_than_records_are_no_pass(database: Database) -> None:
 
 
 def test_a_graph_that_is_too_large(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["kanon_sql.attacks.consistency"], "MOST_EDGES", 5)
+    monkeypatch.setattr(sys.modules["kanon_sql.disclosure.attacks.consistency"], "MOST_EDGES", 5)
     problem = {
         "tables": HALVES,
         "source": told(("p", "u"), ("q", "u"), ("p", "v"), ("w", "v"), ("w", "v")),

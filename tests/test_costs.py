@@ -16,7 +16,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engines.base import Engine, Meter, Row
-from kanon_sql.quality import METRICS
+from kanon_sql.models.quality import METRICS
 from kanon_sql.sql.statement import Statement
 from kanon_sql.sql.text import Sql
 
@@ -211,12 +211,12 @@ def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monk
                 others = {name: number for name, number in names.items() if not name.startswith("evaluate/")}
                 # One lookup per quasi-identifier, two tables per sensitive attribute, the base frequency set.
                 tables = count + 2 * attributes + 1
-                assert others.pop("scratch/drop") == tables + 2, "the raw set, the renamed scratch"
-                assert others.pop("hierarchy/lookup_rules") == count
+                assert others.pop("engines/scratch/drop") == tables + 2, "the raw set, the renamed scratch"
+                assert others.pop("hierarchies/lookup_rules") == count
                 assert others.pop("frequency/encode") == 1 + attributes
                 assert others.pop("frequency/sensitive", 0) == attributes
                 assert others.pop("exists") <= 3
-                assert others.pop("manifest/find", 0) <= 1
+                assert others.pop("release/manifest/find", 0) <= 1
                 assert others.pop("transaction") == 2 * 4, "two of them: is one open?, twice; begin; commit"
                 assert others.pop("columns") == 2
                 assert set(others.values()) == {1}, others

@@ -24,8 +24,8 @@ from servers.base import Missing
 from servers.postgres import PostgresSubject
 
 import kanon_sql
-from kanon_sql.pipeline.dbt_files import files_of
 from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.verbs.dbt.files import files_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("dbt")]
 

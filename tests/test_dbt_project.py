@@ -24,7 +24,7 @@ from typer.testing import CliRunner
 import kanon_sql
 from kanon_sql.cli import app
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
-from kanon_sql.pipeline.dbt import DbtResult, dbt
+from kanon_sql.verbs.dbt.project import DbtResult, dbt
 
 SPEC: dict[str, Any] = {
     "version": 1,

@@ -21,8 +21,8 @@ from test_audit import CLINIC, clinic, engine_marks, hierarchy_table, make, reco
 
 import kanon_sql
 from kanon_sql import Spec, audit
-from kanon_sql.attacks import ON_REQUEST, Attack
-from kanon_sql.attacks.definetti import ROUNDS
+from kanon_sql.disclosure.attacks import ON_REQUEST, Attack
+from kanon_sql.disclosure.attacks.definetti import ROUNDS
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.report.json import audit_schema
 

@@ -16,10 +16,10 @@ import sqlglot
 
 import kanon_sql
 from kanon_sql.errors import KanonError, UnsupportedError
-from kanon_sql.pipeline import demo as demo_module
-from kanon_sql.pipeline.demo import PATIENTS, VISITS, demo
-from kanon_sql.pipeline.result import Result
 from kanon_sql.spec import Spec
+from kanon_sql.verbs import demo as demo_module
+from kanon_sql.verbs.demo import PATIENTS, VISITS, demo
+from kanon_sql.verbs.result import Result
 
 CONTENT = "a3ea52f5"
 """First digits of the SHA-256 of the table: the same on every machine, with every version."""
@@ -304,10 +304,10 @@ def test_the_generator_is_portable_sql() -> None:
     for dialect in ("duckdb", "postgres"):
         compiler = Compiler(dialect_named(dialect), "")
         statements = [
-            compiler.statement("demo/random", target=there, rows=10, draws=2, seed=1),
-            compiler.statement("demo/patients", target=there, draws=there, **demo_module._patient_choices()),
+            compiler.statement("verbs/demo/random", target=there, rows=10, draws=2, seed=1),
+            compiler.statement("verbs/demo/patients", target=there, draws=there, **demo_module._patient_choices()),
             compiler.statement(
-                "demo/visits", target=there, draws=there, patients=there, **demo_module._visit_choices()
+                "verbs/demo/visits", target=there, draws=there, patients=there, **demo_module._visit_choices()
             ),
         ]
         for statement in statements:

@@ -15,14 +15,14 @@ from servers import subject_of
 from strategies import examples
 
 import kanon_sql
-from kanon_sql.classes import size_edges, size_number
 from kanon_sql.engines.base import Engine
-from kanon_sql.histograms import distance_edges
-from kanon_sql.pipeline import details as module
-from kanon_sql.privacy import AlphaKAnonymityModel, EntropyLDiversity, KAnonymityModel, PSensitiveModel
+from kanon_sql.evaluate.class_counts import distance_edges
+from kanon_sql.evaluate.classes import size_edges, size_number
+from kanon_sql.models.privacy import AlphaKAnonymityModel, EntropyLDiversity, KAnonymityModel, PSensitiveModel
 from kanon_sql.sql.statement import Compiler
 from kanon_sql.sql.text import Sql
 from kanon_sql.testing import Subject
+from kanon_sql.verbs import details as module
 
 Rows = Sequence[tuple[Any, ...]]
 
@@ -161,7 +161,7 @@ def test_every_engine_finds_the_range_of_every_size(subject: Subject, engine: En
     sizes = sorted({size for edge in edges for size in (edge - 1, edge, edge + 1) if size >= 0} | {2**63 - 1})
     subject.table("counted", {"class_size": "bigint"}, [(size,) for size in sizes])
     statement = Compiler(subject.dialect, "").statement(
-        "check/sized", flagged=Sql("SELECT class_size FROM counted"), size=size_number(edges)
+        "evaluate/examine/sized", flagged=Sql("SELECT class_size FROM counted"), size=size_number(edges)
     )
     found = {int(size): int(number) for size, number in engine.fetch(statement, len(sizes))}
     assert found == {size: bisect_right(edges, size) - 1 for size in sizes}

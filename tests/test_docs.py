@@ -18,11 +18,11 @@ from pages import DOCS, NOT_RUN, PAGES, ROOT, Block, Run, blocks_of, needs_of, p
 from ruamel.yaml import YAML
 from servers import subject_of
 
-from kanon_sql.attacks import ATTACKS
 from kanon_sql.cli import app
+from kanon_sql.disclosure.attacks import ATTACKS
 from kanon_sql.errors import ExitCode
-from kanon_sql.privacy import model_of
-from kanon_sql.quality import METRICS
+from kanon_sql.models.privacy import model_of
+from kanon_sql.models.quality import METRICS
 from kanon_sql.search import STRATEGIES
 from kanon_sql.spec import Requirement, Spec, parse_requirement
 from kanon_sql.spec.checks import Part

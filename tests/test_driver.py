@@ -26,8 +26,8 @@ from test_search import (
     wide_problem,
 )
 
-from kanon_sql.lattice import Lattice, generalizes
 from kanon_sql.search import STRATEGIES, Batch, Explained, Outcome, Progress, Search, Stopped, Verdict, explain, search
+from kanon_sql.search.lattice import Lattice, generalizes
 from kanon_sql.search.tags import can_win
 
 ALL = sorted(STRATEGIES)

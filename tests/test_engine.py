@@ -12,9 +12,9 @@ import pytest
 import kanon_sql
 from kanon_sql.engines.base import Column, Deadline
 from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
+from kanon_sql.engines.workspace import open_workspace
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Statement
-from kanon_sql.workspace import open_workspace
 
 
 def statement(sql: str, scans: int = 0) -> Statement:
@@ -271,7 +271,7 @@ def test_loading_never_shows_a_value(engine: DuckDBEngine) -> None:
         name = workspace.quoted(target)
         assert engine.fetch(statement(f"SELECT COUNT(*), COUNT(DISTINCT l0) FROM {name}"), 1) == [(2400, 4)]
         assert set(engine.fetch(statement(f"SELECT DISTINCT l0, l1 FROM {name}"), 4)) == set(hostile)
-    shown = [item.redacted for item in meter.log if item.name == "hierarchy/load"]
+    shown = [item.redacted for item in meter.log if item.name == "engines/scratch/load"]
     assert shown == [f"INSERT INTO {name} VALUES /* {count} rows */" for count in (1000, 1000, 400)]
     with pytest.raises(DatabaseError) as caught, open_workspace(engine, "") as workspace:
         workspace.load(workspace.table("e"), ["l0", "l1"], [("1", VALUE), ("1", None)])

@@ -12,8 +12,8 @@ from servers import subject_of
 import kanon_sql
 from kanon_sql.cli.options import size_in_bytes
 from kanon_sql.errors import SpecError, TooExpensive, UnsupportedError
-from kanon_sql.pipeline.estimate import estimate, refuse_beyond
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.estimate import estimate, refuse_beyond
 
 SPEC = kanon_sql.Spec.from_dict(
     {

@@ -33,27 +33,22 @@ from kanon_sql.engines import duckdb as duckdb_engine
 from kanon_sql.engines.backends import sqlite as sqlite_backend
 from kanon_sql.engines.base import Column
 from kanon_sql.engines.dry import DryEngine
+from kanon_sql.engines.workspace import open_workspace
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Evaluator
-from kanon_sql.facts import facts_of
-from kanon_sql.frequency import build_frequency_sets, exact_texts
-from kanon_sql.histograms import count_classes
-from kanon_sql.joint import View, examine_together
-from kanon_sql.matrix import DistanceMatrix
-from kanon_sql.ordering import order_domains
-from kanon_sql.pipeline.clean import clean
-from kanon_sql.pipeline.dbt_files import ADAPTERS
-from kanon_sql.pipeline.dbt_labels import Given, labelled
-from kanon_sql.pipeline.demo import _make_visits
-from kanon_sql.pipeline.doctor import doctor
-from kanon_sql.pipeline.init import write_spec
-from kanon_sql.pipeline.reach import out_of_reach
-from kanon_sql.pipeline.sqlmesh import DIALECTS as OF_SQLMESH
-from kanon_sql.pipeline.sqlmesh import audits
-from kanon_sql.privacy import model_of, models_of
-from kanon_sql.publish import publish, refuse_foreign_release
-from kanon_sql.quality import METRICS
-from kanon_sql.release import Written
+from kanon_sql.evaluate.class_counts import count_classes
+from kanon_sql.evaluate.distance_vectors import DistanceMatrix
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.examine import Subject, examine, failing_classes
+from kanon_sql.evaluate.partitions.order import order_domains
+from kanon_sql.evaluate.reach import out_of_reach
+from kanon_sql.frequency.sets import build_frequency_sets
+from kanon_sql.frequency.value_facts import facts_of
+from kanon_sql.hierarchies.exact import exact_texts
+from kanon_sql.models.privacy import model_of, models_of
+from kanon_sql.models.quality import METRICS
+from kanon_sql.release.joint_table import View, examine_together
+from kanon_sql.release.publish import publish, refuse_foreign_release
+from kanon_sql.release.write import Written
 from kanon_sql.search import Batch
 from kanon_sql.spec import Spec
 from kanon_sql.sql import templates
@@ -63,8 +58,14 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.statement import Statement, source_relation
 from kanon_sql.sql.templates import template_names
 from kanon_sql.sql.text import Relation, Sql
-from kanon_sql.verify import Subject, examine, failing_classes
-from kanon_sql.workspace import open_workspace
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.dbt.files import ADAPTERS
+from kanon_sql.verbs.dbt.labels import Given, labelled
+from kanon_sql.verbs.demo import _make_visits
+from kanon_sql.verbs.doctor import doctor
+from kanon_sql.verbs.init.profile import write_spec
+from kanon_sql.verbs.sqlmesh import DIALECTS as OF_SQLMESH
+from kanon_sql.verbs.sqlmesh import audits
 
 FOLDER = Path(__file__).parent / "golden"
 MADE_WITH = "30.30.0"
@@ -176,19 +177,19 @@ class Published(DryEngine):
 
     def fetch(self, statement: Statement, limit: int) -> list[tuple[Any, ...]]:
         rows = super().fetch(statement, limit)
-        if statement.name == "manifest/find":
+        if statement.name == "release/manifest/find":
             return [(1,)]
-        if statement.name == "scratch/recorded":
+        if statement.name == "verbs/clean/recorded":
             return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
-        if statement.name == "audit/level_misses":  # the release is a level above the values
+        if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
             return [(1, *rows[0][1:])]
-        if statement.name == "audit/counted":  # somebody is found
+        if statement.name == "disclosure/attacks/counted":  # somebody is found
             return [(*rows[0][:4], 1, 1)]
-        if statement.name == "audit/consistent":
+        if statement.name == "disclosure/attacks/consistent":
             return [(0, 0, 2, 0)]  # two classes stand for one record
-        if statement.name in ("audit/cells", "beliefs/weights"):
+        if statement.name in ("disclosure/attacks/cells", "disclosure/beliefs/weights"):
             return [(0, 1)]
-        if statement.name == "population/overlap":
+        if statement.name == "frequency/population/overlap":
             return [(0, 2, 1, 1)]  # two classes may stand for one person
         return rows
 
@@ -226,8 +227,8 @@ def statements(dialect: str) -> list[Statement]:
         refuse_foreign_release(workspace, with_table)
         written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
         publish(workspace, with_table, written, {"published_at": "(the time)", "long": "x" * 2_500})
-        workspace.execute("manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
-        workspace.fetch("manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+        workspace.execute("release/manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+        workspace.fetch("release/manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
         by_name = {column.name: column for column in COLUMNS}
         facts = {"dx": facts_of(models, by_name["dx"])}
         subject = Subject(
@@ -242,10 +243,10 @@ def statements(dialect: str) -> list[Statement]:
         examine(workspace, subject, models)
         failing_classes(workspace, subject, models, 5)
         person, sex = exact_texts([by_name["sex"], by_name["dx"]], "kanon_source")
-        workspace.row("profile/persons", source=source_relation(), unit=person, values=[sex])
+        workspace.row("verbs/init/persons", source=source_relation(), unit=person, values=[sex])
         ledger = Relation(("clinic", "ledger"))
-        workspace.execute("ledger/turn", table=ledger, run_id="turn")
-        workspace.fetch("ledger/entries", 9, table=ledger)
+        workspace.execute("release/ledger/turn", table=ledger, run_id="turn")
+        workspace.fetch("release/ledger/entries", 9, table=ledger)
         views = [
             View("r", Relation(("clinic", name)), dict(zip(with_table.quasi_identifiers, labels, strict=True)),
                  ("person", "age", "dx"), nulls, masked)
@@ -255,14 +256,14 @@ def statements(dialect: str) -> list[Statement]:
             )
         ]  # fmt: skip
         assert examine_together(workspace, by_name, views, models, "person", 1).changed == ()
-        workspace.fetch("check/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
+        workspace.fetch("hierarchies/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
         number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
-        workspace.fetch("profile/spread", 1, source=Relation(VISITS), number=number)
-        workspace.fetch("profile/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+        workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
+        workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
         given = workspace.table("given")
         workspace.load(given, ["l0"], [("2000-12-31",)])
         dates = {"value": Sql("CAST(given.l0 AS DATE)"), "raw_column": "q0"}
-        workspace.execute("hierarchy/given", target=workspace.table("given_raw"), given=given, **dates)
+        workspace.execute("verbs/hierarchy/given", target=workspace.table("given_raw"), given=given, **dates)
     closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
     kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
     kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True, details=True)
@@ -307,7 +308,9 @@ def statements(dialect: str) -> list[Statement]:
     clean(engine, drop=True)
     if dialect in OF_SQLMESH:
         texts = audits(engine, spec_of(privacy=[{"k_anonymity": 3}]), "clinic.other").removesuffix(";\n")
-        found.append(Statement("check/violating", texts.partition(";\n")[2].replace("@this_model", "this_model")))
+        found.append(
+            Statement("verbs/sqlmesh/violating", texts.partition(";\n")[2].replace("@this_model", "this_model"))
+        )
     if dialect in ADAPTERS:
         found += [dbt_model(dialect, nulls) for nulls in ("suppress", "error")]
     if dialect == "duckdb":  # the demo makes a DuckDB file
@@ -331,7 +334,7 @@ def dbt_model(dialect: str, nulls: str) -> Statement:
     node = {"age": 1, "sex": 2, "weight": 2, "seen": 0, "dx": 1}
     columns = {column.name: column for column in COLUMNS}
     model = labelled(spec, columns, node, given, "visits", dialect_named(dialect))
-    return Statement("dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
+    return Statement("verbs/dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
 
 
 def script(dialect: str) -> str:

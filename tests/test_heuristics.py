@@ -17,8 +17,8 @@ from strategies import examples
 from test_search import Evaluator, Problem, make_problem, wide_problem
 
 from kanon_sql import search
-from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search import HEURISTICS, STRATEGIES, Outcome, Question, Verdict
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 
 RANDOM = ["annealing", "genetic"]
 SEEDS = st.integers(0, 2**32)

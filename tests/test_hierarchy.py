@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 import kanon_sql
 from kanon_sql.cli import app
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
-from kanon_sql.hierarchy_file import read_hierarchy, write_hierarchy
-from kanon_sql.pipeline.hierarchy_result import AttributeHierarchy
-from kanon_sql.pipeline.hierarchy_values import values_in_words
+from kanon_sql.hierarchies.files import read_hierarchy, write_hierarchy
+from kanon_sql.verbs.hierarchy.result import AttributeHierarchy
+from kanon_sql.verbs.hierarchy.values import values_in_words
 
 SECRET = "Qwyjibo"
 

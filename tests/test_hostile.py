@@ -14,7 +14,7 @@ from conftest import Database
 
 import kanon_sql
 from kanon_sql.errors import DatabaseError, HierarchyError, KanonError, SearchTooLarge, SpecError, UnsupportedError
-from kanon_sql.pipeline.result import Result
+from kanon_sql.verbs.result import Result
 
 NAMES = [
     "Select",

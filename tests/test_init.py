@@ -15,15 +15,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kanon_sql.connection import connect
 from kanon_sql.engines.base import Column, Deadline, Engine, Kind
+from kanon_sql.engines.connection import connect
 from kanon_sql.errors import HierarchyError, SpecError
-from kanon_sql.hierarchy_file import read_hierarchy
-from kanon_sql.pipeline.anonymize import anonymize
-from kanon_sql.pipeline.demo import _make_visits
-from kanon_sql.pipeline.init import write_spec
-from kanon_sql.pipeline.plan import plan
-from kanon_sql.pipeline.suggest import ColumnProfile, suggest
+from kanon_sql.hierarchies.files import read_hierarchy
 from kanon_sql.spec import (
     DatesHierarchy,
     IntervalsHierarchy,
@@ -33,6 +28,11 @@ from kanon_sql.spec import (
     Spec,
     ValueHierarchy,
 )
+from kanon_sql.verbs.anonymize import anonymize
+from kanon_sql.verbs.demo import _make_visits
+from kanon_sql.verbs.init.profile import write_spec
+from kanon_sql.verbs.init.suggest import ColumnProfile, suggest
+from kanon_sql.verbs.plan import plan
 
 
 @pytest.fixture
@@ -371,7 +371,7 @@ def test_two_passes_and_two_rows(clinic: Engine) -> None:
         write_spec(clinic, "visits", largest_combination=0)
     assert meter.source_scans == 2
     counted = [statement for statement in meter.log if statement.scans]
-    assert [statement.name for statement in counted] == ["profile/columns", "profile/persons"]
+    assert [statement.name for statement in counted] == ["verbs/init/columns", "verbs/init/persons"]
     assert meter.rows_fetched == 2 + 1 + len(clinic.columns("visits")), "counts, the table's kind, its columns' types"
 
 

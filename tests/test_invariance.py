@@ -14,8 +14,8 @@ from literature import table
 from strategies import examples
 
 import kanon_sql
+from kanon_sql.disclosure.invariance import Republication
 from kanon_sql.errors import SpecError
-from kanon_sql.pipeline.invariance import Republication
 from kanon_sql.report.json import result_schema
 
 Rows = Sequence[Mapping[str, Any]]

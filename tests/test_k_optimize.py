@@ -23,12 +23,12 @@ from ordered import Case, assert_right, cases, planned
 from strategies import examples
 
 import kanon_sql
-from kanon_sql import ordering
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
-from kanon_sql.lattice import Lattice
-from kanon_sql.pipeline.search import Budget
-from kanon_sql.quality import METRICS, Discernibility
+from kanon_sql.evaluate.partitions import order as ordering
+from kanon_sql.evaluate.search import Budget
+from kanon_sql.models.quality import METRICS, Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
+from kanon_sql.search.lattice import Lattice
 from kanon_sql.spec.sections import _BOUNDED
 from kanon_sql.sql.text import Sql
 

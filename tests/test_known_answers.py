@@ -22,8 +22,8 @@ from oracle import loss as oracle_loss
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.pipeline.search import searched
-from kanon_sql.quality import METRICS
+from kanon_sql.evaluate.search import searched
+from kanon_sql.models.quality import METRICS
 
 ADULT = adult_dir()
 pytestmark = pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.lattice import Lattice, Node, generalizes
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 
 
 @st.composite

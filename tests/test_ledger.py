@@ -23,12 +23,12 @@ from strategies import ONE_IN_FOUR, RandomProblem, examples, problems, random_ro
 from test_against_oracle import assert_achieved, judge_table, reached, with_persons
 
 import kanon_sql
-from kanon_sql import history
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.pipeline import anonymize as anonymize_module
-from kanon_sql.privacy import model_of as privacy_model
+from kanon_sql.models.privacy import model_of as privacy_model
+from kanon_sql.release import ledger as history
 from kanon_sql.spec import parse_requirement
 from kanon_sql.sql.statement import Statement
+from kanon_sql.verbs import anonymize as anonymize_module
 
 # --- releases as the oracle sees them --------------------------------------------------------------
 
@@ -778,7 +778,7 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
 
         def failing(self: Any, statement: Statement) -> None:
             nonlocal left
-            if statement.name.startswith(("manifest/", "ledger/turn", "release/rename", "transaction")):
+            if statement.name.startswith(("manifest/", "release/ledger/turn", "release/rename", "transaction")):
                 left -= 1
                 if left == -1:
                     raise DatabaseError("refused by the test")

@@ -17,8 +17,8 @@ import kanon_sql
 from kanon_sql.engines.backends import backend_named
 from kanon_sql.engines.backends.mysql import MariaDBBackend
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError
-from kanon_sql.pipeline.clean import clean
 from kanon_sql.sql.statement import Statement
+from kanon_sql.verbs.clean import clean
 
 pytestmark = pytest.mark.xdist_group("mariadb")
 

@@ -21,12 +21,12 @@ from strategies import examples
 from test_against_oracle import OWNERS, Case, cases, load, one_vector_each, with_persons
 
 import kanon_sql
-from kanon_sql import matrix
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
-from kanon_sql.evaluate import Evaluator
-from kanon_sql.matrix import DistanceMatrix
-from kanon_sql.pipeline.search import searched
+from kanon_sql.evaluate import distance_vectors as matrix
+from kanon_sql.evaluate.distance_vectors import DistanceMatrix
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.search import searched
 from kanon_sql.search import Batch
 
 WITH_MATRIX = {"algorithm": "samarati", "matrix": True}
@@ -193,8 +193,13 @@ def test_no_generalized_table_is_made_until_a_solution_is_measured(database: Dat
     with database.engine.run(Deadline(None)) as meter, nine_patients(database) as found:
         names = [statement.name for statement in meter.log if statement.name.startswith(("matrix", "evaluate"))]
         assert found.work is not None
-        assert names[:4] == ["matrix/size", "matrix/outliers", "matrix/distances", "matrix/node"]
-        assert names.count("matrix/node") >= 1
+        assert names[:4] == [
+            "evaluate/distance_vectors/size",
+            "evaluate/distance_vectors/outliers",
+            "evaluate/distance_vectors/distances",
+            "evaluate/distance_vectors/node",
+        ]
+        assert names.count("evaluate/distance_vectors/node") >= 1
         assert names.count("evaluate/node") == 1, "the solutions of the lowest height, with the metric"
         base = found.workspace.quoted(found.sets.base)
         reads = [s.sql.count(base) for s in meter.log if s.name.startswith("matrix") or s.name == "evaluate/node"]

@@ -21,8 +21,8 @@ from strategies import examples
 from test_audit import engine_marks
 
 from kanon_sql import Spec, audit
-from kanon_sql.attacks import Attack
-from kanon_sql.attacks.credibility import LARGEST, Refined, credibilities
+from kanon_sql.disclosure.attacks import Attack
+from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.report.json import audit_schema
 
@@ -253,7 +253,7 @@ def test_what_cannot_be_known_is_refused(
 
 
 def test_too_many_cells_are_refused(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["kanon_sql.attacks.minimality"], "MOST", 2)
+    monkeypatch.setattr(sys.modules["kanon_sql.disclosure.attacks.minimality"], "MOST", 2)
     put(database, PATIENTS, TO_LEVEL_1)
     with pytest.raises(UnsupportedError, match="more than 2 cells"):
         audit(database.engine, spec_of(), attacks=["minimality"])

@@ -20,7 +20,7 @@ from test_pitfalls import classes, spec_of
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError
-from kanon_sql.privacy import Monotonicity, model_of
+from kanon_sql.models.privacy import Monotonicity, model_of
 from kanon_sql.report.json import to_json
 
 DISEASES = {

@@ -10,9 +10,9 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql import codes
 from kanon_sql.engines.duckdb import CAPABILITIES, DuckDBEngine
-from kanon_sql.pipeline.search import searched
+from kanon_sql.evaluate.search import searched
+from kanon_sql.hierarchies import codes
 from kanon_sql.search import Batch, Verdict
 from kanon_sql.sql.statement import Statement
 

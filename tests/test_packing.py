@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql.packing import LARGEST, Packing
+from kanon_sql.evaluate.partitions.packing import LARGEST, Packing
 
 
 def packed(packing: Packing, codes: tuple[int, ...], attributes: list[int]) -> tuple[int, ...]:

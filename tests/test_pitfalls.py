@@ -21,7 +21,7 @@ from conftest import Database, quoted
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, SpecError, VerificationError
-from kanon_sql.evaluate import Evaluator
+from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.sql.text import Relation
 
 STYLES = ["drop", "mask"]

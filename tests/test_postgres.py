@@ -20,9 +20,9 @@ from kanon_sql.cli import app
 from kanon_sql.engines.backends import backend_named
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.pipeline.clean import clean
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.clean import clean
 
 pytestmark = pytest.mark.xdist_group("postgres")
 

@@ -19,11 +19,11 @@ from conftest import Database
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine, Meter
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError, VerificationError
-from kanon_sql.evaluate import Evaluator
-from kanon_sql.pipeline import anonymize as anonymize_module
-from kanon_sql.pipeline.clean import clean
-from kanon_sql.pipeline.search import Searched
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.search import Searched
 from kanon_sql.sql.statement import Statement
+from kanon_sql.verbs import anonymize as anonymize_module
+from kanon_sql.verbs.clean import clean
 
 RELEASE = "visits_release"
 ROWS = [("Ada Planted", sex, age, f"illness {age % 3}") for sex in "FM" for age in (30, 31, 32, 40, 41, 42) * 2]
@@ -147,7 +147,7 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
                 continue  # a first release takes a statement less
             where = f"{error!r} before statement {n}, {tripwire.names[n - 1]}"
             before = tripwire.names[: n - 1]
-            published = "manifest/insert" in before[:-1]  # the commit is the statement after it
+            published = "release/manifest/insert" in before[:-1]  # the commit is the statement after it
             found = content(database)
             if published:
                 assert found == NEW_ROWS, where
@@ -155,7 +155,10 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
                 assert found == (OLD_ROWS if replaces else None), where
                 assert raised, where
             assert {name for name in leftovers(database) if name.endswith("_release")} <= {*recorded(database)}
-            if isinstance(error, DatabaseError) and tripwire.names[n - 1] not in ("scratch/drop", "scratch/forget"):
+            if isinstance(error, DatabaseError) and tripwire.names[n - 1] not in (
+                "engines/scratch/drop",
+                "engines/scratch/forget",
+            ):
                 assert leftovers(database) == recorded(database) == [], where
             connection.execute("BEGIN TRANSACTION")  # the run's own transaction is over
             connection.execute("ROLLBACK")
@@ -200,7 +203,7 @@ kanon_sql.anonymize(kanon_sql.connect(file), kanon_sql.Spec.load(spec))
         pytest.param("release/write", 1, marks=pytest.mark.slow),
         ("release/count", 1),
         pytest.param("release/rename", 1, marks=pytest.mark.slow),
-        ("manifest/insert", 1),
+        ("release/manifest/insert", 1),
     ],
 )
 def test_a_killed_process_leaves_the_old_release(tmp_path: Path, name: str, occurrence: int) -> None:
@@ -235,7 +238,9 @@ def test_killed_after_the_commit_is_published(tmp_path: Path) -> None:
     with duckdb.connect(str(file)) as connection:
         database = Database(connection)
         database.table("visits", {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}, ROWS)
-    done = subprocess.run([sys.executable, str(script), str(file), str(yaml), "scratch/forget", "1"], check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), str(file), str(yaml), "engines/scratch/forget", "1"], check=False
+    )
     assert done.returncode == -signal.SIGKILL
     with duckdb.connect(str(file)) as connection:
         database = Database(connection)
@@ -568,11 +573,13 @@ def test_the_order_of_publishing(visits: Database, monkeypatch: pytest.MonkeyPat
     """Verified first, then one transaction: drop, rename, manifest."""
     tripwire = Tripwire(monkeypatch, 0, KeyboardInterrupt())
     kanon_sql.anonymize(visits.engine, spec())
-    names = [name for name in tripwire.names if name != "scratch/drop"]
+    names = [name for name in tripwire.names if name != "engines/scratch/drop"]
     tail = names[names.index("release/write") :]
     assert tail.index("evaluate/achieved") < tail.index("transaction") < tail.index("release/rename")
     assert (
-        tail.index("release/rename") < tail.index("manifest/insert") < len(tail) - 1 - tail[::-1].index("transaction")
+        tail.index("release/rename")
+        < tail.index("release/manifest/insert")
+        < len(tail) - 1 - tail[::-1].index("transaction")
     )
 
 

@@ -19,8 +19,8 @@ from test_against_oracle import Case, cases, folder, load
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
-from kanon_sql.pipeline.search import searched
-from kanon_sql.privacy import (
+from kanon_sql.evaluate.search import searched
+from kanon_sql.models.privacy import (
     AlphaKAnonymityModel,
     DistinctLDiversity,
     EntropyLDiversity,

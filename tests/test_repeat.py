@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import examples
 
 import kanon_sql
-from kanon_sql import repeat
 from kanon_sql.engines.base import Engine
+from kanon_sql.release import write_counted as repeat
 from kanon_sql.sql.statement import Statement
 
 SPEC: dict[str, Any] = {

@@ -15,12 +15,12 @@ from test_cli import SECRET, SPEC, make_clinic, run
 
 import kanon_sql
 from kanon_sql.errors import SpecError
-from kanon_sql.histograms import distance_edges
-from kanon_sql.pipeline.compare import with_k
-from kanon_sql.pipeline.details import Details
+from kanon_sql.evaluate.class_counts import distance_edges
 from kanon_sql.report.html import html_report, run_report
 from kanon_sql.report.pictures import pictures_of
 from kanon_sql.report.run import LEFT_OUT, read_run
+from kanon_sql.verbs.compare import with_k
+from kanon_sql.verbs.details import Details
 
 TREE = {"low": {"few": ["1", "2"], "some": ["3"]}, "high": {"many": ["7", "9"]}}
 PATHS = {1: ("few", "low"), 2: ("few", "low"), 3: ("some", "low"), 7: ("many", "high"), 9: ("many", "high")}

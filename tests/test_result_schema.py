@@ -14,11 +14,11 @@ import pytest
 
 from kanon_sql import Spec, anonymize, check, connect, plan
 from kanon_sql.engines.base import Engine
-from kanon_sql.pipeline.result import Cost, Result
-from kanon_sql.quality import METRICS
+from kanon_sql.models.quality import METRICS
 from kanon_sql.report import text
 from kanon_sql.report.json import result_schema, risk_schema
 from kanon_sql.search import STRATEGIES
+from kanon_sql.verbs.result import Cost, Result
 
 VALIDATOR = jsonschema.Draft202012Validator(result_schema())
 

@@ -12,10 +12,10 @@ from servers import subject_of
 import kanon_sql
 from kanon_sql.engines.base import Engine
 from kanon_sql.errors import DatabaseError
-from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.testing.reference import Reference, same
+from kanon_sql.verbs.doctor import doctor
 
 COLUMNS = {"q": "text", "s": "text", "n": "integer", "m": "text"}
 ROWS = [

@@ -21,12 +21,12 @@ from literature import adult_dir
 from strategies import UNITS, VALUES, examples
 
 import kanon_sql
+from kanon_sql.disclosure.risk import Histogram, combination_count, pitman, zayatz
+from kanon_sql.disclosure.risk.pitman import expected_uniques, fit
 from kanon_sql.errors import SpecError
 from kanon_sql.report.json import risk_schema
 from kanon_sql.report.risk import risk_text
 from kanon_sql.report.text import print_text
-from kanon_sql.risks import Histogram, combination_count, pitman, zayatz
-from kanon_sql.risks.pitman import expected_uniques, fit
 from kanon_sql.spec import Spec
 
 Row = Mapping[str, Any]

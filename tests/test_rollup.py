@@ -9,9 +9,9 @@ import duckdb
 import pytest
 
 import kanon_sql
-from kanon_sql import rollup
-from kanon_sql.pipeline.search import searched
-from kanon_sql.rollup import Covering, Coverings
+from kanon_sql.evaluate import rollup
+from kanon_sql.evaluate.rollup import Covering, Coverings
+from kanon_sql.evaluate.search import searched
 from kanon_sql.search import Batch
 from kanon_sql.sql.text import Relation
 

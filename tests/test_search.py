@@ -17,8 +17,8 @@ from strategies import examples
 
 from kanon_sql import search
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search import HEURISTICS, MAX_NODES, STRATEGIES, Batch, Outcome, Question, Verdict
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.tags import Tags
 
 # The package re-exports functions of the same names, so the modules are looked up by path.

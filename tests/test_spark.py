@@ -156,7 +156,7 @@ def test_a_scratch_table_does_not_follow_the_source(spark: SparkSubject, engine:
     assert engine.fetch(count, 1) == [(3,)]
     spark.drop("few")
     assert engine.fetch(count, 1) == [(3,)]
-    engine.execute(Statement("scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
+    engine.execute(Statement("engines/scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
     assert views(spark) == []
 
 
@@ -164,13 +164,13 @@ def test_a_random_scratch_table_stays_the_same(spark: SparkSubject, engine: Engi
     engine.execute(scratch("SELECT RAND() AS r FROM range(100)"))
     read = Statement("read", "SELECT SUM(r) FROM kanon_0_probe")
     assert engine.fetch(read, 1) == engine.fetch(read, 1)
-    engine.execute(Statement("scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
+    engine.execute(Statement("engines/scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
 
 
 def test_a_large_scratch_table_is_spread(spark: SparkSubject, engine: Engine) -> None:
     engine.execute(scratch("SELECT id FROM range(200000)"))
     assert spark.session.table("kanon_0_probe").rdd.getNumPartitions() > 1
-    engine.execute(Statement("scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
+    engine.execute(Statement("engines/scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
 
 
 def test_the_work_is_done_by_all_executors(spark: SparkSubject, engine: Engine) -> None:

@@ -215,12 +215,12 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         return original(self, name, *args, **kwargs)
 
     monkeypatch.setattr(templates.Environment, "get_template", noted)
-    from kanon_sql.pipeline.clean import clean
-    from kanon_sql.pipeline.demo import demo
-    from kanon_sql.pipeline.doctor import doctor
-    from kanon_sql.pipeline.init import write_spec
-    from kanon_sql.pipeline.published import published_manifest
-    from kanon_sql.pipeline.sqlmesh import audits
+    from kanon_sql.release.manifest import published_manifest
+    from kanon_sql.verbs.clean import clean
+    from kanon_sql.verbs.demo import demo
+    from kanon_sql.verbs.doctor import doctor
+    from kanon_sql.verbs.init.profile import write_spec
+    from kanon_sql.verbs.sqlmesh import audits
 
     demo(tmp_path)
     engine = kanon_sql.connect(tmp_path / "demo.duckdb")
@@ -337,7 +337,7 @@ def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
         write_spec(engine, "sizes", skeleton_directory=tmp_path / "skeletons")
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
-    rare = {"check/blank_ends", "check/forms", "check/form_counts"}
-    rare |= {"evaluate/rollup", "manifest/withdraw", "scratch/forget_run"}
+    rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}
+    rare |= {"evaluate/rollup", "release/manifest/withdraw", "engines/scratch/forget_run"}
     rare |= {name for name in template_names() if name.startswith("dbt/")}  # dbt runs them
     assert set(template_names()) - used <= rare

@@ -18,9 +18,9 @@ from servers import subject_of
 import kanon_sql
 from kanon_sql.engines.backends.sqlite import _floor, _ln
 from kanon_sql.errors import DatabaseError, HierarchyError, SpecError, UnsupportedError
-from kanon_sql.pipeline.doctor import doctor
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.reference import Reference, multiset, same
+from kanon_sql.verbs.doctor import doctor
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -22,8 +22,8 @@ from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, cases, examined
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.pipeline.sqlmesh import DIALECTS, audits
 from kanon_sql.testing import Subject
+from kanon_sql.verbs.sqlmesh import DIALECTS, audits
 
 Fetch = Callable[[str], list[tuple[Any, ...]]]
 

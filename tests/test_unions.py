@@ -21,7 +21,7 @@ from test_against_oracle import Case, assert_found, assert_nodes, cases, folder,
 import kanon_sql
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.pipeline.search import searched
+from kanon_sql.evaluate.search import searched
 from kanon_sql.search import HEURISTICS, STRATEGIES, search
 
 __all__ = ["folder"]
@@ -137,7 +137,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
         event(f"counting {found.sets.counting}, sets {sum(over(item) is not None for item in oracle.requirements)}")
         measured = assert_nodes(evaluator, oracle, {case.metric: None, other: None}, open_nodes(oracle))
         event(f"suppressed only for a set: {set_suppresses(oracle)}")
-        evaluator.metric = kanon_sql.quality.METRICS[case.metric]
+        evaluator.metric = kanon_sql.models.quality.METRICS[case.metric]
         for algorithm in STRATEGIES.keys() - HEURISTICS:
             outcome = search(algorithm, evaluator.question(), evaluator.ask).run()
             assert_found(outcome, oracle, measured[case.metric], case.prefer)

@@ -22,14 +22,13 @@ from test_against_oracle import Case, assert_found, cases, load, metrics_of
 from test_search import Evaluator, at_most, binary_question, is_right, make_problem
 
 import kanon_sql
-from kanon_sql import rollup
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SearchTooLarge, UnsupportedError, VerificationError
-from kanon_sql.lattice import Node, generalizes
-from kanon_sql.nodes import NodeStatements
-from kanon_sql.pipeline.result import SearchSummary
-from kanon_sql.pipeline.search import searched
+from kanon_sql.evaluate import rollup
+from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.search import SearchSummary, searched
 from kanon_sql.search import Batch, Question, Stopped, Verdict, search
+from kanon_sql.search.lattice import Node, generalizes
 
 incognito_module = import_module("kanon_sql.search.incognito")
 VARIANTS = ["basic", "super_roots", "cube"]

@@ -23,8 +23,8 @@ from typer.testing import CliRunner
 
 import kanon_sql
 from kanon_sql import Spec, SpecError, audit
-from kanon_sql.attacks import Attack
 from kanon_sql.cli import app
+from kanon_sql.disclosure.attacks import Attack
 from kanon_sql.report.json import audit_schema
 
 Rows = Sequence[Mapping[str, Any]]

@@ -12,7 +12,7 @@ import pytest
 import sqlglot
 
 import kanon_sql
-from kanon_sql import connection
+from kanon_sql.engines import connection
 from kanon_sql.engines.backends import BACKENDS, backend_named
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
 from kanon_sql.errors import SpecError, UnsupportedError

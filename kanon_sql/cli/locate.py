@@ -18,7 +18,7 @@ def located(problems: Iterable[Problem], path: Path) -> list[Problem]:
         problems: such as ``keep: charge: the source has no such column``.
         path: the spec file they are about.
     """
-    from kanon_sql.spec.load import read_yaml
+    from kanon_sql.spec import read_yaml
 
     try:
         document = read_yaml(path.read_text("utf-8-sig"), str(path))

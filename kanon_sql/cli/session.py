@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
 
-    from kanon_sql.engines.base import Engine, Meter
-    from kanon_sql.pipeline.budget import Budget
+    from kanon_sql.engines import Engine, Meter
+    from kanon_sql.evaluate import Budget
     from kanon_sql.spec import Spec
 
 __all__ = ["INTERRUPTED", "Session", "session"]
@@ -65,7 +65,7 @@ class Session:
         scratch: str | None = None,
     ) -> Engine:
         """Open the database; the session closes it."""
-        from kanon_sql.connection import connect
+        from kanon_sql.engines import connect
 
         self.engine = connect(
             database, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=scratch
@@ -76,7 +76,7 @@ class Session:
         """Refuse a verb whose reading of the source would take more bytes than the user allows."""
         if max_bytes is not None and self.engine is not None:
             from kanon_sql.cli.options import size_in_bytes
-            from kanon_sql.pipeline.estimate import refuse_beyond
+            from kanon_sql.verbs.estimate import refuse_beyond
 
             refuse_beyond(self.engine, spec, verb, size_in_bytes(max_bytes))
 
@@ -87,7 +87,7 @@ class Session:
 
     def patient_budget(self, seconds: float | None, statements: int | None) -> Budget:
         """A budget for a search that Ctrl-C ends as well, at the best node found so far."""
-        from kanon_sql.pipeline.budget import Budget
+        from kanon_sql.evaluate import Budget
 
         return Budget(seconds, statements, lambda: self.interrupts.wished, self.interrupts.patience)
 

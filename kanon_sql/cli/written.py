@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from kanon_sql.cli.session import Session
-    from kanon_sql.pipeline.result import Result
+    from kanon_sql.verbs.result import Result
 
 __all__ = [
     "exit_with",

@@ -1,1 +1,30 @@
-"""Engines: what runs the SQL. One file each; a driver is imported only when it is used."""
+"""Engines run the SQL: a driver each, what each can do as data, and the scratch tables of a run.
+
+:func:`connect` opens one. An engine executes statements, fetches a limited number of rows, describes tables, and counts
+what reaches the client. A :class:`Workspace` compiles templates for its engine and drops the scratch tables that a run
+made. Drivers are imported only when a connection of theirs is opened.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
+from kanon_sql.engines.connection import connect
+from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
+from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
+
+__all__ = [
+    "SCRATCH_SCHEMA",
+    "SCRATCH_TABLE",
+    "Column",
+    "Deadline",
+    "DryEngine",
+    "Engine",
+    "Meter",
+    "Reporter",
+    "Row",
+    "Scratch",
+    "Workspace",
+    "connect",
+    "now",
+    "open_workspace",
+]

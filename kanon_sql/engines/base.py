@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, Self
 
 from kanon_sql.errors import QueryTimeout
-from kanon_sql.sql.dialects import Dialect
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import Dialect, Statement
 
 __all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
 

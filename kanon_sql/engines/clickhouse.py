@@ -13,9 +13,7 @@ from urllib.parse import unquote, urlsplit
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.dialects.clickhouse import RENAMING
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import RENAMING, Statement, dialect_named
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client

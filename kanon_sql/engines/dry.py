@@ -14,7 +14,6 @@ from typing import Literal, Self
 import sqlglot
 from sqlglot import exp
 
-from kanon_sql.codes import WORD
 from kanon_sql.engines.backends import BACKENDS, Backend
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.clickhouse import ClickHouseEngine
@@ -22,10 +21,7 @@ from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.query import single_query
-from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import literal
+from kanon_sql.sql import WORD, Statement, dialect_named, literal, single_query
 
 __all__ = ["SCRATCH_SCHEMA", "DryEngine"]
 

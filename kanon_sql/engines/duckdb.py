@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.statement import Statement
-from kanon_sql.sql.text import literal
+from kanon_sql.sql import Statement, dialect_named, literal
 
 if TYPE_CHECKING:
     import duckdb

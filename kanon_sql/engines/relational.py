@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import Statement
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine

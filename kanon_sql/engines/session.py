@@ -11,9 +11,7 @@ from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql.dialects import Dialect
-from kanon_sql.sql.query import single_query
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import Dialect, Statement, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 

@@ -24,8 +24,7 @@ from urllib.parse import urlsplit
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import Statement, dialect_named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -192,7 +191,9 @@ class SparkEngine(SessionEngine):
             with self._guard(statement.name):
                 self._checkpoints[creates.table] = self._call(lambda: self._checkpoint(query, creates.table))
             return
-        ours = [view for view in self._checkpoints if statement.name == "scratch/drop" and view in statement.sql]
+        ours = [
+            view for view in self._checkpoints if statement.name == "engines/scratch/drop" and view in statement.sql
+        ]
         if self.read_only and not ours:
             raise DatabaseError(f"{statement.name}: the connection is read-only; open it without read_only to write")
         super().execute(statement)

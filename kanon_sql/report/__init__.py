@@ -1,1 +1,21 @@
-"""Reports: results as text and JSON; numbers, never a raw value of a small class."""
+"""Reports: results as text, JSON, HTML and pictures, and in the formats of other pipelines.
+
+Everything is made from a result's JSON: counts and shares, never a value of the data, unless it was asked for by name.
+Each file is a door of its own, so that a verb loads only what it prints with.
+"""
+
+__all__ = [
+    "audit",
+    "comparison",
+    "hierarchy",
+    "html",
+    "json",
+    "ledger",
+    "pictures",
+    "pipelines",
+    "risk",
+    "run",
+    "text",
+    "upkeep",
+    "words",
+]

@@ -12,9 +12,8 @@ from kanon_sql.report.text import columns, cost_line, facts, plain_notes, sectio
 from kanon_sql.report.words import metric, number, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.attacks import Attack
-    from kanon_sql.attacks.base import Revealed
-    from kanon_sql.pipeline.audit import AuditResult
+    from kanon_sql.disclosure.attacks import Attack, Revealed
+    from kanon_sql.verbs.audit import AuditResult
 
 __all__ = ["audit_text"]
 

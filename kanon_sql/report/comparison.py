@@ -11,7 +11,7 @@ from kanon_sql.report.text import columns, section
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.compare import Compared, Comparison
+    from kanon_sql.verbs.compare import Compared, Comparison
 
 __all__ = ["comparison_table", "comparison_text", "levels_table"]
 

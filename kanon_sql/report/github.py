@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.report.words import shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.result import Result
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["github"]
 

@@ -12,7 +12,7 @@ from kanon_sql.report.text import columns, cost_line, plain_notes, section, verd
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.hierarchy_result import AttributeHierarchy, HierarchyResult
+    from kanon_sql.verbs.hierarchy import AttributeHierarchy, HierarchyResult
 
 __all__ = ["hierarchy_text"]
 

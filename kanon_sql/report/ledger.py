@@ -8,12 +8,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from kanon_sql.privacy import model_of
+from kanon_sql.models import model_of
 from kanon_sql.report.text import columns
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.ledger import LedgerResult
+    from kanon_sql.verbs.ledger import LedgerResult
 
 __all__ = ["ledger_text"]
 

@@ -10,7 +10,7 @@ from kanon_sql.report.text import reached
 from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.result import Result
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["markdown"]
 

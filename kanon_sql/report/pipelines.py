@@ -10,7 +10,7 @@ from kanon_sql.report.junit import junit
 from kanon_sql.report.markdown import markdown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.result import Result
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["PIPELINES"]
 

@@ -12,8 +12,8 @@ from kanon_sql.report.text import columns, cost_line, facts, plain_notes, sectio
 from kanon_sql.report.words import metric, number, percent, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.risk import RiskResult
-    from kanon_sql.risks import Combination, Risk
+    from kanon_sql.disclosure.risk import Combination, Risk
+    from kanon_sql.verbs.risk import RiskResult
 
 __all__ = ["risk_text"]
 

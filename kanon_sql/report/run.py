@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kanon_sql.errors import SpecError
-from kanon_sql.pipeline.details import Details
+from kanon_sql.verbs.details import Details
 
 __all__ = ["Run", "read_run"]
 

@@ -18,8 +18,9 @@ from rich.text import Text
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.result import Cost, Result, SearchSummary
+    from kanon_sql.evaluate import SearchSummary
     from kanon_sql.search import Explained
+    from kanon_sql.verbs.result import Cost, Result
 
 __all__ = [
     "METRICS",

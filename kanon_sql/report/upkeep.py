@@ -13,9 +13,9 @@ from kanon_sql.report.text import columns, facts, section
 from kanon_sql.report.words import number, plural, shown
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.clean import CleanResult
-    from kanon_sql.pipeline.doctor import DoctorResult
-    from kanon_sql.pipeline.estimate import Estimated
+    from kanon_sql.verbs.clean import CleanResult
+    from kanon_sql.verbs.doctor import DoctorResult
+    from kanon_sql.verbs.estimate import Estimated
 
 __all__ = ["clean_text", "doctor_text", "estimate_text"]
 

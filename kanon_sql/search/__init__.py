@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from kanon_sql.search.additive import Additive
 from kanon_sql.search.annealing import annealing
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
 from kanon_sql.search.bottom_up import bottom_up
@@ -17,29 +18,36 @@ from kanon_sql.search.greedy import greedy
 from kanon_sql.search.hopeless import hopeless
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.samarati import samarati
+from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.search.top_down import top_down
 
 __all__ = [
     "HEURISTICS",
     "MAX_NODES",
     "STRATEGIES",
+    "Additive",
     "Batch",
     "Cuts",
     "Explained",
     "Known",
+    "Lattice",
+    "Node",
     "Outcome",
     "Progress",
     "Question",
     "Search",
     "Span",
     "Stopped",
-    "Strategy",
     "Verdict",
     "explain",
+    "generalizes",
     "hopeless",
     "k_optimize",
+    "metric_of",
+    "rounded",
     "search",
 ]
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 from math import exp
 from random import Random
 
-from kanon_sql.lattice import Node
 from kanon_sql.search.answers import Answers, climb
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import holds
 
 __all__ = ["annealing"]

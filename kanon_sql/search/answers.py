@@ -10,8 +10,8 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
-from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search.base import Batch, Outcome, Question, Verdict
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.tags import BATCH, ask, can_win, holds, measure, rounded
 
 __all__ = ["Answers", "climb", "raised"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["MAX_NODES", "Batch", "Outcome", "Question", "Strategy", "Verdict"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from math import prod
 
-from kanon_sql.lattice import Lattice, Node
+from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["Boxes"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kanon_sql.lattice import Node
 from kanon_sql.search.base import Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.lattice import Node
 
 __all__ = ["Progress", "Search", "Stopped"]
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from kanon_sql.lattice import Lattice, Node, generalizes
 from kanon_sql.search.base import Outcome, Question, Verdict
+from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.tags import Tags, can_win, holds
 
 __all__ = ["Explained", "Known", "explain"]

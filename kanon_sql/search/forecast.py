@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import log
 
-from kanon_sql.additive import Additive
+from kanon_sql.search.additive import Additive
 from kanon_sql.search.base import Question, Verdict
 from kanon_sql.search.tags import holds
 

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from random import Random
 
-from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.answers import Answers
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["genetic"]
 

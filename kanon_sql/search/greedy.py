@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice, takewhile
 
-from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.answers import Answers, climb, raised
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.lattice import Lattice, Node
 from kanon_sql.search.tags import BATCH, rounded
 
 __all__ = ["greedy"]

@@ -33,8 +33,8 @@ from itertools import combinations
 from math import inf
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.lattice import Lattice, Node
 from kanon_sql.search.tags import BATCH, ask, can_win, holds
 
 __all__ = ["incognito"]

@@ -24,8 +24,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import NamedTuple
 
-from kanon_sql.lattice import Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import ask, metric_of
 
 __all__ = ["Cuts", "Span", "k_optimize"]

@@ -24,10 +24,10 @@ from collections.abc import Generator, Mapping
 from heapq import heappop, heappush
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.lattice import Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
 from kanon_sql.search.boxes import Boxes
 from kanon_sql.search.forecast import Forecast
+from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure
 
 __all__ = ["optimal"]

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 
 from kanon_sql.errors import SearchTooLarge
-from kanon_sql.lattice import Node
 from kanon_sql.search.base import MAX_NODES, Batch, Outcome, Question, Strategy, Verdict
+from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import BATCH, Tags, ask, holds
 
 __all__ = ["samarati"]

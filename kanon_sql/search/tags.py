@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from math import prod
 
-from kanon_sql.lattice import Lattice, Node
 from kanon_sql.search.base import Batch, Question, Verdict
+from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["BATCH", "FEW", "Tags", "ask", "can_win", "holds", "measure", "metric_of", "rounded"]
 

@@ -18,9 +18,9 @@ heuristic: no step is ever taken back.
 
 from __future__ import annotations
 
-from kanon_sql.lattice import Node
 from kanon_sql.search.answers import Answers
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import rounded
 
 __all__ = ["top_down"]

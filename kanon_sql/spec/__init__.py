@@ -12,7 +12,6 @@ from kanon_sql.spec.disclosure import (
     parse_requirement,
 )
 from kanon_sql.spec.hierarchy import (
-    DATE_UNITS,
     DatesHierarchy,
     FileHierarchy,
     Hierarchy,
@@ -23,16 +22,16 @@ from kanon_sql.spec.hierarchy import (
     TableHierarchy,
     ValueHierarchy,
 )
-from kanon_sql.spec.ledger import LedgerOptions
+from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresence, KMap
+from kanon_sql.spec.redact import redact_sql
 from kanon_sql.spec.requirements import KAnonymity, LDiversity, TCloseness
-from kanon_sql.spec.sections import SearchOptions, Source, Suppression
+from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [
-    "DATE_UNITS",
     "AlphaKAnonymity",
     "BayesOptimal",
     "BetaLikeness",
@@ -45,12 +44,10 @@ __all__ = [
     "KAnonymity",
     "KMap",
     "LDiversity",
-    "LedgerOptions",
     "PSensitive",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Requirement",
-    "SearchOptions",
     "Source",
     "Spec",
     "SqlHierarchy",
@@ -62,4 +59,6 @@ __all__ = [
     "format_table_name",
     "parse_requirement",
     "parse_table_name",
+    "read_yaml",
+    "redact_sql",
 ]

@@ -13,18 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, WithJsonSchema
 
 from kanon_sql.spec.beliefs import BayesOptimal
-from kanon_sql.spec.checks import (
-    Fault,
-    Faults,
-    checked,
-    choice,
-    did_you_mean,
-    fail,
-    integer,
-    kind,
-    quote,
-    the_number,
-)
+from kanon_sql.spec.checks import Fault, Faults, checked, choice, did_you_mean, fail, integer, kind, quote, the_number
 from kanon_sql.spec.population import DeltaPresence, KMap
 from kanon_sql.spec.requirements import (
     ABOUT_ATTRIBUTE,

@@ -11,18 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import (
-    AT_KEY,
-    Fault,
-    Faults,
-    Part,
-    checked,
-    choice,
-    fail,
-    items,
-    kind,
-    text,
-)
+from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, checked, choice, fail, items, kind, text
 from kanon_sql.spec.disclosure import LISTED, Requirement, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults

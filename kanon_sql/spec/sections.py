@@ -17,18 +17,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import (
-    Fault,
-    Part,
-    checked,
-    choice,
-    fail,
-    flag,
-    integer,
-    kind,
-    share,
-    text,
-)
+from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, flag, integer, kind, share, text
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 

@@ -1,1 +1,47 @@
-"""SQL: templates -> syntax tree -> portable-subset check -> dialect."""
+"""SQL: a template is rendered, parsed into a tree, checked against the portable subset, and written for a dialect.
+
+Templates live in ``sql_templates/`` and are DuckDB's dialect. Nothing is spliced into them: a value goes through a
+filter. A ``Dialect`` rewrites the checked tree where its engine differs, and writes what no common tree can say.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
+from kanon_sql.sql.dialects.base import WORD
+from kanon_sql.sql.dialects.clickhouse import RENAMING
+from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
+from kanon_sql.sql.dialects.oracle import Oracle
+from kanon_sql.sql.dialects.sqlite import affinity
+from kanon_sql.sql.expression import level_expression
+from kanon_sql.sql.query import single_query
+from kanon_sql.sql.statement import Compiler, Creation, Statement, source_relation
+from kanon_sql.sql.templates import render
+from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
+
+__all__ = [
+    "PORTABLE",
+    "RENAMING",
+    "WORD",
+    "Compiler",
+    "Creation",
+    "Dialect",
+    "MariaDB",
+    "MySQL",
+    "Oracle",
+    "Relation",
+    "Sql",
+    "Statement",
+    "affinity",
+    "dialect_named",
+    "exact_float",
+    "exact_text",
+    "identifier",
+    "level_expression",
+    "literal",
+    "relation",
+    "render",
+    "single_query",
+    "slot",
+    "source_relation",
+    "sql_list",
+]

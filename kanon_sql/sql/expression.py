@@ -54,4 +54,4 @@ def level_expression(text: str, where: str) -> Sql:
     )
     sql = Sql(replaced.sql("duckdb"))
     is_float = isinstance(replaced.unnest(), _NUMBERS)
-    return render("hierarchy/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)
+    return render("hierarchies/levels/value", value=Sql(f"({sql})"), is_float=is_float, scale=None)

@@ -19,7 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import TemplateError
-from kanon_sql.spec.redact import redact_sql
+from kanon_sql.spec import redact_sql
 from kanon_sql.sql.dialects import Dialect
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render

@@ -1,6 +1,6 @@
 """Find and render the SQL templates, and refuse anything unsafe in them.
 
-Templates live in ``sql_templates/<stage>/<name>.sql.j2``: inside the installed package,
+Templates live in ``sql_templates/<room>/<name>.sql.j2``: inside the installed package,
 or in the checkout beside it. A ``{{ value }}`` must have gone through a filter
 (``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
 """
@@ -82,7 +82,7 @@ def render(name: str, /, **context: Any) -> Sql:
     """Render a template into DuckDB's dialect.
 
     Args:
-        name: stage and name, such as ``evaluate/node``.
+        name: room and name, such as ``evaluate/node``.
         context: the template's values; a missing one is an error.
 
     Raises:

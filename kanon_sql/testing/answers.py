@@ -8,14 +8,14 @@ from math import isclose
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.base import Engine
-from kanon_sql.pipeline.clean import clean
-from kanon_sql.pipeline.init import write_spec
-from kanon_sql.pipeline.result import Result
+from kanon_sql.engines import Engine
 from kanon_sql.testing.cases import CASES, FEW, L_AND_T, SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Made, Reference, alike, made, multiset, same
 from kanon_sql.testing.subject import Subject
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.init import write_spec
+from kanon_sql.verbs.result import Result
 
 __all__ = ["Answers"]
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import duckdb
 
 import kanon_sql
-from kanon_sql.engines.base import Engine
-from kanon_sql.pipeline.result import Result
-from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.engines import Engine
+from kanon_sql.sql import dialect_named
 from kanon_sql.testing.subject import TYPES, Subject, as_text
+from kanon_sql.verbs.result import Result
 
 __all__ = ["Made", "Reference", "alike", "made", "multiset", "same"]
 

@@ -9,17 +9,16 @@ from math import isclose
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.base import Deadline, Engine
+from kanon_sql.engines import Deadline, Engine
 from kanon_sql.errors import DatabaseError, KanonError, QueryTimeout
 from kanon_sql.evaluate import Evaluator
-from kanon_sql.lattice import Node
-from kanon_sql.pipeline.doctor import doctor
-from kanon_sql.quality import Metric
-from kanon_sql.search import Stopped, Verdict
-from kanon_sql.sql.statement import Statement
+from kanon_sql.models import Metric
+from kanon_sql.search import Node, Stopped, Verdict
+from kanon_sql.sql import Statement
 from kanon_sql.testing.cases import SPEC
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.subject import Subject
+from kanon_sql.verbs.doctor import doctor
 
 __all__ = ["Session"]
 

@@ -8,8 +8,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
-from kanon_sql.engines.base import Engine
-from kanon_sql.sql.dialects import Dialect
+from kanon_sql.engines import Engine
+from kanon_sql.sql import Dialect
 
 __all__ = ["TYPES", "Subject", "as_text"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.base import Engine
+from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, SpecError
-from kanon_sql.pipeline.clean import clean
-from kanon_sql.sql.statement import Statement
+from kanon_sql.sql import Statement
 from kanon_sql.testing.cases import L_AND_T, SPEC, VISITS, visits
 from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset, same
 from kanon_sql.testing.subject import Subject
+from kanon_sql.verbs.clean import clean
 
 __all__ = ["Tables"]
 
@@ -115,7 +115,7 @@ class Tables(Fixtures):
 
         def meanwhile(self: Any, statement: Statement) -> None:
             execute(self, statement)
-            if statement.name == "scratch/record":
+            if statement.name == "engines/scratch/record":
                 subject.table("few_release", {"mine": "text"}, [("precious",)])
 
         spec = kanon_sql.Spec.from_dict(

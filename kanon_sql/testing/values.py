@@ -13,7 +13,7 @@ from uuid import UUID
 import pytest
 
 import kanon_sql
-from kanon_sql.engines.base import Engine
+from kanon_sql.engines import Engine
 from kanon_sql.errors import SpecError
 from kanon_sql.testing.cases import NAMES, NASTY
 from kanon_sql.testing.fixtures import Fixtures

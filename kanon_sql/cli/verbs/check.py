@@ -98,8 +98,8 @@ def check(
     with the person of every row.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.check import check as run_check
-        from kanon_sql.pipeline.invariance import Republication
+        from kanon_sql.disclosure.invariance import Republication
+        from kanon_sql.verbs.check import check as run_check
 
         refuse_report_path(report_file, "--report")
         republication = None

@@ -75,11 +75,11 @@ def dbt(
     was found: nothing was written.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.budget import Budget
-        from kanon_sql.pipeline.dbt import dbt as run_dbt
+        from kanon_sql.evaluate import Budget
         from kanon_sql.report.json import to_json
         from kanon_sql.report.text import print_text, result_text
         from kanon_sql.spec import Spec
+        from kanon_sql.verbs.dbt import dbt as run_dbt
 
         spec = Spec.load(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)

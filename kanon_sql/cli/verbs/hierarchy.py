@@ -108,9 +108,9 @@ def hierarchy(
     itself, unless --reveal asks for some. Exit code 1 says that a hierarchy cannot be used.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.hierarchy import hierarchy as run_hierarchy
-        from kanon_sql.pipeline.hierarchy_values import values_in_words
         from kanon_sql.report.hierarchy import hierarchy_text
+        from kanon_sql.verbs.hierarchy import hierarchy as run_hierarchy
+        from kanon_sql.verbs.hierarchy import values_in_words
 
         if export_format is not None and export is None:
             raise SpecError("--export-format is for --export; say where to write with --export DIRECTORY")

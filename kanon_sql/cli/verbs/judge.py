@@ -123,8 +123,8 @@ def audit(
     whom the requirements protect.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.audit import audit as run_audit
         from kanon_sql.report.audit import audit_text
+        from kanon_sql.verbs.audit import audit as run_audit
 
         refuse_report_path(report_file, "--report")
         spec = load_spec(spec_file)
@@ -227,8 +227,8 @@ def risk(
     the exit code is 0 whatever the risk.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.risk import risk as run_risk
         from kanon_sql.report.risk import risk_text
+        from kanon_sql.verbs.risk import risk as run_risk
 
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")

@@ -38,7 +38,7 @@ from kanon_sql.cli.written import (
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
-    from kanon_sql.engines.base import Engine
+    from kanon_sql.engines import Engine
     from kanon_sql.spec import Spec
 
 __all__ = ["anonymize", "plan", "render"]
@@ -87,7 +87,7 @@ def plan(
     second Ctrl-C ends at once.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.plan import plan as run_plan
+        from kanon_sql.verbs.plan import plan as run_plan
 
         refuse_report_path(report_file, "--report")
         if estimate and report_file is not None:
@@ -160,8 +160,8 @@ def anonymize(
     nothing was published. Ctrl-C publishes nothing.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.anonymize import anonymize as run_anonymize
-        from kanon_sql.pipeline.budget import Budget
+        from kanon_sql.evaluate import Budget
+        from kanon_sql.verbs.anonymize import anonymize as run_anonymize
 
         refuse_report_path(report_file, "--report")
         if manifest is not None and no_manifest_file:
@@ -233,7 +233,7 @@ def render(
     query for a lattice node, the release and its verification. Nothing is executed.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.render import render as run_render
+        from kanon_sql.verbs.render import render as run_render
 
         levels = dict(_level(text) for text in node) if node else None
         rendered = run_render(load_spec(spec_file), dialect, levels)
@@ -245,8 +245,8 @@ def render(
 
 
 def _print_estimate(run: Session, engine: "Engine", spec: "Spec", output: OutputFormat, timeout: float | None) -> None:
-    from kanon_sql.pipeline.estimate import estimate
     from kanon_sql.report.upkeep import estimate_text
+    from kanon_sql.verbs.estimate import estimate
 
     found = estimate(engine, spec, timeout=timeout)
     run.close()

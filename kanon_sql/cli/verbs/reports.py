@@ -154,8 +154,8 @@ def compare(
     one of them at least no generalization was found. Limits hold for each run.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.pipeline.budget import Budget
-        from kanon_sql.pipeline.compare import compare as run_compare
+        from kanon_sql.evaluate import Budget
+        from kanon_sql.verbs.compare import compare as run_compare
 
         refuse_report_path(report_file, "--report")
         wanted = _ks(ks)
@@ -208,8 +208,8 @@ def _data(run: Session, name: str, database: str, schema: str | None) -> Any:
             ) from None
     if name.endswith(".json") or database == MEMORY:
         raise SpecError(f"{name}: no such file; for the id of a run, also name the database with -d")
-    from kanon_sql.engines.base import Deadline
-    from kanon_sql.pipeline.published import published_manifest
+    from kanon_sql.engines import Deadline
+    from kanon_sql.release import published_manifest
 
     need_database(database)
     engine = run.connect(database, read_only=True)

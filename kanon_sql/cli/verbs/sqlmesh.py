@@ -46,7 +46,7 @@ def sqlmesh(
     columns and reads no row. Write the audits again when the spec or a type changes.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.pipeline.sqlmesh import audits
+        from kanon_sql.verbs.sqlmesh import audits
 
         spec = load_spec(spec_file)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit)

@@ -40,7 +40,7 @@ def demo(
     is there to be read, changed and run again.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.pipeline.demo import demo as make_demo
+        from kanon_sql.verbs.demo import demo as make_demo
 
         spec_path, result = make_demo(directory, report=run.report)
         if verbose:
@@ -101,8 +101,8 @@ def init(
     decide.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.engines.base import Deadline
-        from kanon_sql.pipeline.init import write_spec
+        from kanon_sql.engines import Deadline
+        from kanon_sql.verbs.init import write_spec
 
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
         with engine.run(Deadline(timeout)):

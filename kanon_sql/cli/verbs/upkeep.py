@@ -39,8 +39,8 @@ def ledger(
     that together with earlier ones breaks a requirement. Opens the database read-only.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.pipeline.ledger import ledger as run_ledger
         from kanon_sql.report.ledger import ledger_text
+        from kanon_sql.verbs.ledger import ledger as run_ledger
 
         need_database(database)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
@@ -80,9 +80,9 @@ def clean(
     nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.engines.base import Deadline
-        from kanon_sql.pipeline.clean import clean as run_clean
+        from kanon_sql.engines import Deadline
         from kanon_sql.report.upkeep import clean_text
+        from kanon_sql.verbs.clean import clean as run_clean
 
         asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
         need_database(database)
@@ -127,9 +127,9 @@ def doctor(
     a read-only connection.
     """
     with session(quiet=quiet, verbose=verbose) as run:
-        from kanon_sql.engines.base import Deadline
-        from kanon_sql.pipeline.doctor import doctor as run_doctor
+        from kanon_sql.engines import Deadline
         from kanon_sql.report.upkeep import doctor_text
+        from kanon_sql.verbs.doctor import doctor as run_doctor
 
         need_database(database)
         engine = run.connect(database, read_only=read_only, threads=threads, memory_limit=memory_limit)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql.dialects import Dialect
+from kanon_sql.sql import Dialect
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection

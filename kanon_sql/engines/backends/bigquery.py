@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.warehouse import Warehouse
 from kanon_sql.engines.base import Capabilities, Estimate
-from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql import dialect_named
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
 from kanon_sql.errors import DatabaseError
-from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
+from kanon_sql.sql import MariaDB, MySQL
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends.base import Found
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
 from kanon_sql.engines.base import Capabilities, Column
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.dialects.oracle import Oracle
+from kanon_sql.sql import Oracle, dialect_named
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine

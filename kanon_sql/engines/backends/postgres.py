@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
-from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql import dialect_named
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection

@@ -12,8 +12,7 @@ from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Kind
-from kanon_sql.sql.dialects import dialect_named
-from kanon_sql.sql.dialects.sqlite import affinity
+from kanon_sql.sql import affinity, dialect_named
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kanon_sql.attacks.base import label_of
+from kanon_sql.disclosure.attacks import label_of
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Prose
 from kanon_sql.report.run import Run
 from kanon_sql.report.words import metric, number

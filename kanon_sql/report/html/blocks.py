@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, ClassVar
 
-from kanon_sql.report.pictures.svg import Picture
+from kanon_sql.report.pictures import Picture
 from kanon_sql.report.words import metric, number
 
 __all__ = ["Block", "Cells", "Facts", "Figure", "Prose", "Section", "Verbatim", "generic", "in_words", "slug"]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kanon_sql.report.comparison import comparison_table, levels_table
 from kanon_sql.report.html.blocks import Block, Cells, Figure, Prose, Section
-from kanon_sql.report.pictures.frontier import frontier
+from kanon_sql.report.pictures import frontier
 from kanon_sql.report.words import metric, number, plural
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.compare import Comparison
+    from kanon_sql.verbs.compare import Comparison
 
 __all__ = ["comparison_sections", "comparison_tiles", "comparison_verdict"]
 

@@ -15,13 +15,13 @@ from markupsafe import Markup
 from kanon_sql.report.html.blocks import Section
 from kanon_sql.report.html.comparison import comparison_sections, comparison_tiles, comparison_verdict
 from kanon_sql.report.html.sections import sections_of, tiles_of, verdict_in_words
-from kanon_sql.report.pictures.colours import DARK, LIGHT, MARKS, variables
+from kanon_sql.report.pictures import DARK, LIGHT, MARKS, variables
 from kanon_sql.report.run import Run, read_run
 from kanon_sql.version import __version__
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.compare import Comparison
-    from kanon_sql.pipeline.result import Result
+    from kanon_sql.verbs.compare import Comparison
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["comparison_report", "html_fragment", "html_report", "run_report"]
 

@@ -9,7 +9,7 @@ from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped
 from kanon_sql.report.words import metric, number
 
 if TYPE_CHECKING:
-    from kanon_sql.pipeline.compare import Compared, Comparison
+    from kanon_sql.verbs.compare import Compared, Comparison
 
 __all__ = ["frontier"]
 

@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 
-from kanon_sql.pipeline.details import (
-    AttributeDetails,
-    Details,
-    Distance,
-    DistanceDetails,
-    RangeDetails,
-    TableDetails,
-)
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, clipped, ticks
 from kanon_sql.report.words import metric, number, percent, plural
+from kanon_sql.verbs.details import AttributeDetails, Details, Distance, DistanceDetails, RangeDetails, TableDetails
 
 __all__ = ["class_sizes", "distances", "losses", "risks"]
 

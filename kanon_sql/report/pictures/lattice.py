@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from kanon_sql.lattice import Lattice, Node
-from kanon_sql.pipeline.details import HeightDetails, LatticeDetails
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale
 from kanon_sql.report.words import number
-from kanon_sql.search import Known
+from kanon_sql.search import Known, Lattice, Node
+from kanon_sql.verbs.details import HeightDetails, LatticeDetails
 
 __all__ = ["lattice"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.pipeline.details import SolutionDetails
 from kanon_sql.report.pictures.svg import WIDTH, Canvas, Picture, Scale, ticks
 from kanon_sql.report.words import metric, number, percent
+from kanon_sql.verbs.details import SolutionDetails
 
 __all__ = ["tradeoff"]
 

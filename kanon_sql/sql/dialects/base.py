@@ -9,7 +9,11 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
-__all__ = ["Dialect", "replaced"]
+__all__ = ["WORD", "Dialect", "replaced"]
+
+WORD = 62
+"""The bits of a word, so that no engine's signed 64-bit integer overflows."""
+
 
 _QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"""
 _QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.|``)*`"""

@@ -1,0 +1,301 @@
+"""What an attack is, what it is given, and how its cases are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from kanon_sql.disclosure.attacks.promises import FEWEST, asked_k, asked_l, asked_population_k
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, Sql, identifier
+
+__all__ = [
+    "Attack",
+    "Cases",
+    "Reading",
+    "Revealed",
+    "Scene",
+    "Target",
+    "Unmeasured",
+    "label_of",
+    "measured",
+    "worst_of",
+]
+
+
+class Revealed(TypedDict):
+    """One exposed case: its values by column, and the people that it stands for."""
+
+    values: dict[str, str | None]
+    people: int
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What one attack achieves.
+
+    Attributes:
+        name: one of :data:`kanon_sql.disclosure.attacks.ATTACKS`.
+        about: the sensitive attribute or the table that it uses; None if it has none.
+        examined: people (rows, where nothing else is said) that it was tried on.
+        exposed: those that it exposes.
+        beyond: those of them whom the requirement should have protected; they decide the verdict.
+        risk: the highest that any of them runs; None when there is nothing to measure.
+        measure: what that figure is, in words.
+        estimate: it rests on an assumption that the database cannot check, and decides no verdict.
+        notes: what to know about the figures.
+        revealed: the exposed cases, at most as many as were asked for; None unless asked.
+    """
+
+    name: str
+    about: str | None
+    examined: int
+    exposed: int
+    beyond: int
+    risk: float | None
+    measure: str
+    estimate: bool = False
+    notes: Sequence[str] = ()
+    revealed: Sequence[Revealed] | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether it exposes people whom the requirement should have protected, and is no estimate."""
+        return self.beyond > 0 and not self.estimate
+
+    @property
+    def label(self) -> str:
+        """Such as ``homogeneity of diagnosis``."""
+        return label_of(self.name, self.about)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results; ``revealed`` only if it was asked for."""
+        found: dict[str, Any] = {
+            "name": self.name,
+            "about": self.about,
+            "examined": self.examined,
+            "exposed": self.exposed,
+            "beyond": self.beyond,
+            "risk": self.risk,
+            "measure": self.measure,
+            "estimate": self.estimate,
+            "notes": list(self.notes),
+        }
+        if self.revealed is not None:
+            found["revealed"] = list(self.revealed)
+        return found
+
+
+_WITH_TABLES = ("linking", "linking, reversed", "complementary")
+"""Attacks that are about a table."""
+
+
+def label_of(name: str, about: str | None) -> str:
+    """An attack in words, such as ``homogeneity of diagnosis``."""
+    return name if about is None else f"{name} {'with' if name in _WITH_TABLES else 'of'} {about}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A table that an attack reads.
+
+    Attributes:
+        relation: how templates name it.
+        columns: its columns by name.
+        shown: what to call it in messages.
+        parts: its name's parts; empty for a source that is a query or a file.
+    """
+
+    relation: Relation
+    columns: Mapping[str, Column]
+    shown: str
+    parts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Of which level the labels of a column are taken to be, where several levels have them all.
+
+    Attributes:
+        taken: a released column -> the level; the highest of its levels where it says nothing.
+        levels: the same columns, as they are met -> all levels that they may be of, lowest first.
+    """
+
+    taken: Mapping[tuple[str, str], int] = field(default_factory=dict)
+    levels: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+
+    def of(self, column: tuple[str, str], levels: Sequence[int]) -> int:
+        """The level of a column, which may be of several."""
+        self.levels[column] = list(levels)
+        return self.taken.get(column, levels[-1])
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What every attack is given.
+
+    Attributes:
+        workspace: where statements run; it creates nothing.
+        spec: names the quasi-identifiers, their hierarchies, and the requirements.
+        release: the table that is attacked.
+        reveal: how many exposed cases may be shown per attack; 0 for none.
+        looked_at: what :meth:`look_at` has seen.
+        reading: of which level labels are that may be of several.
+    """
+
+    workspace: Workspace
+    spec: Spec
+    release: Target
+    reveal: int = 0
+    looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
+    reading: Reading = field(default_factory=Reading)
+
+    @property
+    def k(self) -> int:
+        """The largest k that a requirement promises to a class; without one, 2: nobody may be singled out."""
+        return asked_k(self.spec) or FEWEST
+
+    def k_of(self, known: Sequence[str]) -> int:
+        """The same for classes by some of the quasi-identifiers: what is required of these alone counts too."""
+        return asked_k(self.spec, known) or FEWEST
+
+    def population_k_of(self, known: Sequence[str]) -> int:
+        """The same where such a class is compared with a population: k-map's k counts too."""
+        return asked_population_k(self.spec, known) or FEWEST
+
+    def l_of(self, attribute: str) -> int:
+        """The fewest different values that the requirements leave to a class; at least 2."""
+        return max(FEWEST, asked_l(self.spec, attribute) or FEWEST)
+
+    def least_values(self, attribute: str) -> int:
+        """The fewest values that must be possible for a person: l of the attribute where it is promised, else k."""
+        return self.k if asked_l(self.spec, attribute) is None else self.l_of(attribute)
+
+    def look_at(self, target: Target, names: Sequence[str], labelled: Sequence[str] = ()) -> None:
+        """Refuse columns whose values could be misread, once each; see :mod:`kanon_sql.hierarchies.exact`.
+
+        Args:
+            target: a table.
+            names: its columns that are grouped or compared.
+            labelled: those of them that labels are made of.
+
+        Raises:
+            UnsupportedError: a column holds what this engine cannot compare exactly.
+        """
+        looks = {(target.shown, name, name in labelled) for name in names} - self.looked_at
+        if not looks:
+            return
+        self.looked_at.update(looks)
+        columns = {name: target.columns[name] for name in names if any(look[1] == name for look in looks)}
+        refuse_mixed_forms(self.workspace, target.relation, columns, labelled=labelled)
+        refuse_blank_ends(self.workspace, target.relation, exact_texts([*columns.values()], "checked"), target.shown)
+
+
+@dataclass(frozen=True)
+class Cases:
+    """The cases of one attack, as a query.
+
+    Attributes:
+        name, about, measure, estimate, notes: see :class:`Attack`.
+        query: a row per case: ``people``, ``risk`` and, each 0 or 1, ``exposed`` and ``beyond``.
+        keys: the columns that tell a case, and what they are called when revealed.
+        examined: the number of people it was tried on, as an expression; None: those of the cases.
+        against: where cases are matches, the number of those who could be matched, as an expression.
+        unmatched: where cases are matches: why there may be none although somebody is exposed.
+    """
+
+    name: str
+    about: str | None
+    query: Sql
+    keys: Mapping[str, str]
+    measure: str
+    examined: Sql | None = None
+    against: Sql | None = None
+    unmatched: str = ""
+    estimate: bool = False
+    notes: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """What an attack could not do once it had looked at the tables.
+
+    Attributes:
+        name: the attack, or the part of it.
+        why: in words.
+        too_large: it was too much to compute, and says nothing about what the tables are.
+    """
+
+    name: str
+    why: str
+    too_large: bool = False
+
+
+def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
+    """Count the people of an attack's cases: one row comes back, and the exposed cases only if revealed.
+
+    Where nothing at all is matched, that says more of how the tables are written than of whom they protect.
+    """
+    examined, exposed, beyond, risk, people, others = scene.workspace.row(
+        "disclosure/attacks/counted", cases=cases.query, examined=cases.examined, against=cases.against
+    )
+    notes = list(cases.notes)
+    if cases.against is not None:
+        if others and not people and (examined or cases.examined is None):
+            why = "which protects nobody if the columns are only written in another form"
+            return Unmeasured(cases.name, f"{cases.unmatched}, {why}")
+        if cases.examined is not None:
+            notes.append(f"{int(people or 0):,} of {int(examined or 0):,} match anything")
+    revealed = None
+    if scene.reveal:
+        rows = scene.workspace.fetch(
+            "disclosure/attacks/revealed", scene.reveal, cases=cases.query,
+            keys=[identifier(key) for key in cases.keys], most=scene.reveal,
+        )  # fmt: skip
+        revealed = [
+            Revealed(values=dict(zip(cases.keys.values(), map(_text, row), strict=False)), people=int(row[-1]))
+            for row in rows
+        ]
+    return Attack(
+        name=cases.name,
+        about=cases.about,
+        examined=int(examined or 0),
+        exposed=int(exposed or 0),
+        beyond=int(beyond or 0),
+        risk=None if risk is None else float(risk),
+        measure=cases.measure,
+        estimate=cases.estimate,
+        notes=notes,
+        revealed=revealed,
+    )
+
+
+def worst_of(found: Sequence[Sequence[Attack | Unmeasured]]) -> list[Attack | Unmeasured]:
+    """What an attack achieves at worst, per part of it, of the readings of a release.
+
+    Args:
+        found: per reading, what it achieves. A reading that leaves a part unmeasured, not being too large, does not
+            fit the tables: it counts only where none does. A part that was too large in one of those that count is
+            among the results, also where others measured it.
+    """
+    fitting = [
+        items for items in found if not any(isinstance(item, Unmeasured) and not item.too_large for item in items)
+    ]
+    worst: dict[tuple[str, str | None, bool], Attack | Unmeasured] = {}
+    for items in fitting or found:
+        for item in items:
+            part = (item.name, item.about if isinstance(item, Attack) else None, isinstance(item, Attack))
+            if part not in worst or _badness(item) > _badness(worst[part]):
+                worst[part] = item
+    return list(worst.values())
+
+
+def _badness(item: Attack | Unmeasured) -> tuple[float, ...]:
+    return (item.beyond, item.exposed, item.risk or 0.0) if isinstance(item, Attack) else ()
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,58 @@
+"""The frame that attacks on one class look at: how often each class holds each sensitive value."""
+
+from __future__ import annotations
+
+from kanon_sql.disclosure.attacks.base import Scene
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.sql import Relation, Sql, identifier, render
+
+__all__ = ["class_keys", "held_labels", "held_values"]
+
+
+def class_keys(scene: Scene) -> dict[str, str]:
+    """Our columns of a class's key -> the quasi-identifiers they stand for."""
+    return {f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)}
+
+
+def held_values(scene: Scene, attribute: str, reference: Sql | None = None) -> Sql:
+    """A FROM form: per class and value of a sensitive attribute (NULL included) ``held``, its rows.
+
+    Args:
+        scene: the release.
+        attribute: the sensitive attribute.
+        reference: its reference distribution, for ``reference_share``; without one that is 0.
+    """
+    return _held(scene, attribute, reference, None, None)
+
+
+def held_labels(scene: Scene, attribute: str, lookup: Relation, level: int) -> Sql:
+    """The same of the values' labels at a level of the attribute's own hierarchy.
+
+    Args:
+        scene: the release.
+        attribute: the sensitive attribute.
+        lookup: its lookup table: ``value``, ``l0``, ``l1``, ...
+        level: of the labels.
+    """
+    return _held(scene, attribute, None, lookup, level)
+
+
+def _held(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation | None, level: int | None) -> Sql:
+    release = scene.release
+    names = list(scene.spec.quasi_identifiers)
+    scene.look_at(release, [*names, attribute])
+    frequency = render(
+        "evaluate/examine/rows",
+        table=release.relation,
+        keys=[exact_value(release.columns[name], "checked") for name in names],
+        key_names=list(class_keys(scene)),
+        value=exact_value(release.columns[attribute], "checked"),
+        compared=False,
+        facts=[],
+        unit=None,
+        where=None,
+    )
+    keys = [identifier(key) for key in class_keys(scene)]
+    return render(
+        "disclosure/attacks/held", frequency=frequency, keys=keys, reference=reference, lookup=lookup, level=level
+    )  # fmt: skip

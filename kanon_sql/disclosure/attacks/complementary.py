@@ -1,0 +1,49 @@
+"""Complementary releases and temporal attacks: what two releases of the same people say together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.other_releases import other_releases
+
+__all__ = ["complementary"]
+
+
+def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Cases:
+    """People of the source for whom fewer than k rows are left when all releases are joined.
+
+    The complementary release attack of Sweeney (2002, section 4.2), and, if the source grew between
+    the releases, her temporal attack (section 4.3). Releases are joined on what they have in common
+    as it is (sensitive and kept columns, ``p``) and on compatible quasi-identifiers. For a person
+    with quasi-identifiers q, release j has n_j(q, p) rows that q may be behind; a row of values p is
+    in all of some releases J at most min n_j(q, p) times (j of J), so somebody in these is one of at most
+    s(q, J) = sum over p of min n_j(q, p). J are the releases that the person is in: where n_j is not 0 for the person's
+    own p. The attacked release and another one must be among them. Exposed, at the risk 1 / s(q, J), are those with
+    s(q, J) < k. Every attack on some of J is included: leaving a release out only makes s larger. And no release that a
+    person is not in, being suppressed there or not yet known, hides what the others tell. Where nobody is in two of
+    them, nothing is measured.
+
+    What it cannot see: people who are no longer in the source or whose plain values changed since, and
+    deductions over several people at once. The number is a lower bound for an attacker who makes those.
+
+    Args:
+        scene: the release.
+        source: the table that all releases were made of, as it is now.
+        earlier: the other releases, at least one.
+    """
+    kept = [*scene.spec.sensitive, *scene.spec.keep]
+    plain = [name for name in kept if all(name in table.columns for table in (scene.release, source, *earlier))]
+    others = other_releases(scene, source, earlier, plain, "joined")
+    names = {f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)}
+    on = ", ".join(["compatible quasi-identifiers", *plain])
+    return Cases(
+        name="complementary",
+        about=", ".join(table.shown for table in earlier),
+        query=others.combined(scene, of_values=False, least=scene.k),
+        keys=names,
+        measure="one over the rows that all releases leave",
+        against=others.against,
+        unmatched=f"nobody of the source is in {scene.release.shown} and another release alike in {on}",
+        notes=[f"people of the source; releases joined on {on}", *others.notes],
+    )

@@ -1,0 +1,32 @@
+"""Homogeneity: whoever is in a class whose rows share one sensitive value has that value."""
+
+from __future__ import annotations
+
+from kanon_sql.disclosure.attacks.background import ruled_out
+from kanon_sql.disclosure.attacks.base import Cases, Scene
+from kanon_sql.disclosure.attacks.class_values import class_keys, held_values
+
+__all__ = ["homogeneity"]
+
+
+def homogeneity(scene: Scene, attribute: str) -> Cases:
+    """Classes with one sensitive value (Machanavajjhala et al. 2007, section 2.1).
+
+    Exposed are all rows of a class whose values are the same; a NULL protects nobody, so the
+    class {flu, NULL} is homogeneous, and a class with nothing but NULL exposes nobody. No
+    requirement allows it, whether or not it asks for l-diversity: the spec calls the
+    attribute sensitive, and here it is disclosed with certainty.
+
+    The risk is the largest share of one value among the values of a class.
+
+    Args:
+        scene: the release.
+        attribute: the sensitive attribute.
+    """
+    return Cases(
+        name="homogeneity",
+        about=attribute,
+        query=ruled_out(scene, held_values(scene, attribute), 0, scene.l_of(attribute)),
+        keys=class_keys(scene),
+        measure="largest share of one value in a class",
+    )

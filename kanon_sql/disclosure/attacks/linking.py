@@ -1,0 +1,71 @@
+"""Linking: match the release with a table that names people, on the columns they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
+from kanon_sql.sql import identifier, render
+
+__all__ = ["linking"]
+
+
+def linking(scene: Scene, external: Target, columns: Sequence[str], source: Target) -> list[Cases]:
+    """Sweeney's attack with the voter list (2002, section 1), in both directions.
+
+    For each record of the external table: how many rows of the release match it on the shared
+    columns. A released label matches a value if some level of the column's hierarchy maps the
+    value to it; a column that is no quasi-identifier must be equal. A record with at least one
+    match and fewer than k (k of the requirement; 2 if it has none) is exposed: its risk is one
+    over its matches. Records that match nothing are examined, and safe from this attack; where no record matches
+    anything, nothing is measured.
+
+    Reversed, for each class of the release: how many records of the external table match it. That
+    fewer than k do (k-map's k counts here too) exposes its rows only if the external table lists the whole
+    population (k-map, Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
+
+    Args:
+        scene: the release.
+        external: the table with names, or with what leads to them.
+        columns: the shared columns, at least one.
+        source: the original table, whose columns say what labels were made of.
+    """
+    generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
+    plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
+    people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
+    named = {f"q{index}": name for index, name in enumerate(generalized)}
+    kinds = kinds_of(named, [external, source, scene.release])
+    labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
+    hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
+    lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
+    covers = covers_of(scene, lookups, labels, "linked", kinds)
+    matched = covered(people, covers, labels, names=list(named), plain=len(plain))
+    names = named | {f"p{index}": name for index, name in enumerate(plain)}
+    keys = [identifier(key) for key in names]
+    least, fewest = scene.k_of(generalized), scene.population_k_of(generalized)
+    shared = ", ".join(columns)
+    forward = Cases(
+        name="linking",
+        about=external.shown,
+        query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=least, reverse=False),
+        keys=names,
+        measure="one over the matching rows of the release",
+        examined=render("disclosure/attacks/records", vectors=people),
+        against=render("disclosure/attacks/records", vectors=labels),
+        unmatched=f"nothing of {external.shown} matches a row",
+        notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
+    )
+    backward = Cases(
+        name="linking, reversed",
+        about=external.shown,
+        query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=fewest, reverse=True),
+        keys=names,
+        measure="one over the matching records",
+        examined=render("disclosure/attacks/records", vectors=labels),
+        against=render("disclosure/attacks/records", vectors=people),
+        unmatched=f"nothing of {external.shown} matches a row",
+        estimate=True,
+        notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
+    )
+    return [forward, backward]

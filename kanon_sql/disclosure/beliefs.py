@@ -1,0 +1,214 @@
+"""What an attacker with a background distribution believes of each person behind a table's classes, before and after.
+
+The theorem is in :class:`kanon_sql.models.privacy.BayesOptimalModel`. A class of the table is q*; the vectors of
+quasi-identifiers that it stands for, found as for a population, are the q behind it. The background gives f(q, s), the
+table n(q*, s), the source says who is there. Everything is counted in the database; a row of sums comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.frequency import classes_of
+from kanon_sql.hierarchies import build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.models import TOLERANCE, BayesOptimalModel
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, Sql, render, source_relation
+
+__all__ = ["Beliefs", "beliefs_of"]
+
+_NUMBERS = ("integer", "decimal", "float")
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What a table tells about the persons behind its classes.
+
+    Attributes:
+        frame: FROM form, a row per class: its columns ``q0``, ..., ``belief_change`` and ``exposed``.
+        exposed_persons: rows of the source that it exposes; of a class with impossible values, all behind it.
+        notes: what to know about the figures.
+    """
+
+    frame: Sql
+    exposed_persons: int
+    notes: tuple[str, ...]
+
+
+def beliefs_of(
+    workspace: Workspace,
+    spec: Spec,
+    model: BayesOptimalModel,
+    table: Relation,
+    columns: Mapping[str, Column],
+    originals: Mapping[str, Column],
+    *,
+    raw: bool = False,
+) -> Beliefs:
+    """Judge each class of a table by what it tells an attacker.
+
+    Args:
+        workspace: where to look; inline, if nothing is to be created. Its scratch names must be free.
+        spec: the quasi-identifiers and their hierarchies.
+        model: the requirement.
+        table: the table, raw or generalized.
+        columns: its columns by name.
+        originals: the source's columns by name.
+        raw: the table is the source; see :func:`kanon_sql.frequency.population.classes_of`.
+
+    Raises:
+        SpecError: the background lacks a column, has one of another kind, or its weights are none.
+        HierarchyError: a value of the source or of the background has no row in its hierarchy.
+        UnsupportedError: several classes stand for one vector, or a label means different values at different levels.
+    """
+    named = [*spec.quasi_identifiers, model.sensitive]
+    keys = [f"q{position}" for position, _ in enumerate(spec.quasi_identifiers)]
+    names = [*keys, "s"]
+    _need(originals, named, "the source", originals)
+    if columns[model.sensitive].kind != originals[model.sensitive].kind:
+        raise SpecError(
+            f"{model.sensitive!r} is {columns[model.sensitive].type} in the table and "
+            f"{originals[model.sensitive].type} in the source: nothing would match; cast one of them in a view"
+        )
+    source = _counted(workspace, source_relation(), originals, named, names, "the source", "counted_source")
+    background = None
+    if model.background is not None:
+        background = _background(workspace, model, originals, named, names)
+    joint, vectors, behind, judged, matches = map(workspace.table, ("joint", "vectors", "behind", "judged", "matches"))
+    workspace.execute("disclosure/beliefs/joint", target=joint, names=names, source=source, background=background)
+    workspace.execute("disclosure/beliefs/vectors", target=vectors, keys=keys, joint=joint)
+    lookups = build_lookups(workspace, spec, {name: originals[name] for name in spec.quasi_identifiers}, vectors)
+    classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
+    workspace.execute(
+        "frequency/population/matches", target=matches, population=vectors, classes=classes, meanings=meanings
+    )
+    workspace.execute(
+        "disclosure/beliefs/behind", target=behind, keys=keys, matches=matches, vectors=vectors, classes=classes
+    )
+    (shared,) = workspace.row("disclosure/beliefs/shared", keys=keys, behind=behind)
+    if shared:
+        raise UnsupportedError(
+            f"{model.label}: several classes stand for one person (masked rows, or labels of different levels side by "
+            "side), and the theorem is about a person whose class is known; drop suppressed rows, do not mask them"
+        )
+    counts = _counted(workspace, table, columns, named, names, "the table", "counted_table")
+    workspace.execute(
+        "disclosure/beliefs/judged",
+        target=judged,
+        keys=keys,
+        joint=joint,
+        behind=behind,
+        counts=counts,
+        **model.thresholds(),
+    )
+    return _summed(workspace, model, keys, judged)
+
+
+def _summed(workspace: Workspace, model: BayesOptimalModel, keys: list[str], judged: Relation) -> Beliefs:
+    row = workspace.row("disclosure/beliefs/summary", judged=judged)
+    people, exposed, impossible, of_nobody, unknown = (int(value or 0) for value in row[:-1])
+    notes = [
+        f"{model.shown} is believed: it is what the attacker of {model.sensitive} knows, and others know other things"
+    ]
+    if impossible:
+        notes.append(f"{impossible:,} classes hold a value that {model.shown} calls impossible there: they violate")
+    if of_nobody:
+        notes.append(f"{of_nobody:,} classes stand for nobody in the source, so nobody's belief is known: they violate")
+    if unknown:
+        notes.append(f"{unknown:,} rows of the source are of persons whom {model.shown} says nothing of: they violate")
+    if people and not impossible and not of_nobody and not unknown and float(row[-1] or 0) <= TOLERANCE:
+        notes.append(
+            f"no belief changes at all: who knows {model.shown} knows already what the table shows, so passing says "
+            f"nothing about an attacker who knows less"
+        )
+    return Beliefs(render("disclosure/beliefs/frame", keys=keys, judged=judged), exposed, tuple(notes))
+
+
+def _background(
+    workspace: Workspace,
+    model: BayesOptimalModel,
+    originals: Mapping[str, Column],
+    named: list[str],
+    names: list[str],
+) -> Relation:
+    """The background's vectors and values with their weights."""
+    assert model.background is not None
+    shown, table = model.shown, Relation(model.background)
+    own = workspace.columns(table)
+    _need(own, named, shown, originals)
+    if model.weight is None:
+        weight, used = None, {name: own[name] for name in named}
+    else:
+        if model.weight not in own:
+            raise SpecError(
+                f"{shown}: there is no column {model.weight!r} of weights; name one of the background's columns"
+            )
+        if own[model.weight].kind not in _NUMBERS:
+            raise SpecError(f"{shown}: the weight {model.weight!r} is {own[model.weight].type}; expected a number")
+        weight = exact_value(own[model.weight], "checked")
+        used = {name: own[name] for name in [*named, model.weight]}
+    _refuse_inexact(workspace, table, used, named, shown)
+    if weight is not None:
+        unusable, positive = (
+            int(value or 0) for value in workspace.row("disclosure/beliefs/weights", table=table, weight=weight)
+        )
+        if unusable:
+            raise SpecError(
+                f"{shown}: {unusable:,} weights ({model.weight}) are missing, negative or not finite; leave them out"
+            )
+        if not positive:
+            raise SpecError(
+                f"{shown}: no weight ({model.weight}) is above 0, so it is no distribution; expected positive numbers"
+            )
+    target = workspace.table("background")
+    values = [exact_value(own[name], "checked") for name in named]
+    workspace.execute(
+        "disclosure/beliefs/background", target=target, table=table, names=names, values=values, weight=weight
+    )
+    return target
+
+
+def _counted(
+    workspace: Workspace,
+    table: Relation,
+    columns: Mapping[str, Column],
+    named: list[str],
+    names: list[str],
+    shown: str,
+    what: str,
+) -> Relation:
+    """A table's vectors of some columns with their rows."""
+    _refuse_inexact(workspace, table, {name: columns[name] for name in named}, named, shown)
+    target = workspace.table(what)
+    values = [exact_value(columns[name], "kanon_source") for name in named]
+    workspace.execute("frequency/raw", target=target, source=table, names=names, values=values)
+    return target
+
+
+def _refuse_inexact(
+    workspace: Workspace, table: Relation, columns: Mapping[str, Column], named: list[str], shown: str
+) -> None:
+    refuse_mixed_forms(workspace, table, columns, labelled=named)
+    refuse_blank_ends(workspace, table, exact_texts([columns[name] for name in named], "checked"), shown)
+
+
+def _need(own: Mapping[str, Column], named: list[str], shown: str, originals: Mapping[str, Column]) -> None:
+    """Refuse a table that lacks a column, or has one of another kind than the source."""
+    problems = []
+    for name in named:
+        if name not in own:
+            problems.append(
+                Problem(f"{shown}: there is no column {name!r}, which bayes_optimal needs; add it in the source's form")
+            )
+        elif own[name].kind != originals[name].kind:
+            problems.append(
+                Problem(
+                    f"{shown}: column {name!r} is {own[name].type}, and in the source {originals[name].type}: nothing "
+                    "would match; cast one of them in a view"
+                )
+            )
+    if problems:
+        raise SpecError(problems)

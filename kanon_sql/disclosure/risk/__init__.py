@@ -1,0 +1,44 @@
+"""Re-identification risk of a table as it stands: what an attacker may hope for, and which columns help.
+
+Everything is computed from classes of records that look alike: a record is a row or, where a
+unit is named, a person (who counts once in every class that holds a row of theirs).
+"""
+
+from __future__ import annotations
+
+from kanon_sql.disclosure.risk.attackers import (
+    JournalistRisk,
+    Matches,
+    Risk,
+    journalist,
+    largest_at_risk,
+    marketer,
+    prosecutor,
+)
+from kanon_sql.disclosure.risk.combinations import Combination, combination_count, combinations
+from kanon_sql.disclosure.risk.estimate import Estimate
+from kanon_sql.disclosure.risk.histogram import Histogram
+from kanon_sql.disclosure.risk.measure import RiskFrames, combination_measures, histogram_of, population_matches
+from kanon_sql.disclosure.risk.pitman import pitman
+from kanon_sql.disclosure.risk.zayatz import zayatz
+
+__all__ = [
+    "Combination",
+    "Estimate",
+    "Histogram",
+    "JournalistRisk",
+    "Matches",
+    "Risk",
+    "RiskFrames",
+    "combination_count",
+    "combination_measures",
+    "combinations",
+    "histogram_of",
+    "journalist",
+    "largest_at_risk",
+    "marketer",
+    "pitman",
+    "population_matches",
+    "prosecutor",
+    "zayatz",
+]

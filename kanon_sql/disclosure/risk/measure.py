@@ -1,0 +1,127 @@
+"""The statements that risk is measured with: one pass over the table each, no DDL, aggregates only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.disclosure.risk.attackers import Matches
+from kanon_sql.disclosure.risk.combinations import Columns, Combination
+from kanon_sql.disclosure.risk.histogram import Histogram
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate import Frames, classes
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.sql import Relation, Sql, identifier, render
+
+__all__ = ["RiskFrames", "combination_measures", "histogram_of", "population_matches"]
+
+MOST_SIZES = 1_000_000
+"""Different class sizes that may reach the client; a table of 10^11 rows has fewer."""
+
+
+@dataclass(frozen=True)
+class RiskFrames:
+    """Where records are counted.
+
+    Attributes:
+        table: the table.
+        columns: the columns that make records alike.
+        unit: the column that tells persons apart; None to count rows.
+    """
+
+    table: Relation
+    columns: Sequence[Column]
+    unit: Column | None
+
+    @property
+    def keys(self) -> list[Sql]:
+        """The columns as they are compared, over the alias ``checked``."""
+        return [exact_value(column, "checked") for column in self.columns]
+
+    @property
+    def key_names(self) -> list[str]:
+        """What they are called inside the statements: ``q0``, ``q1``, ..."""
+        return [f"q{position}" for position, _ in enumerate(self.columns)]
+
+    @property
+    def person(self) -> Sql | None:
+        """The unit as it is compared."""
+        return None if self.unit is None else exact_value(self.unit, "checked")
+
+    def classes(self) -> Sql:
+        """The classes, one row each: ``k0``, ..., ``class_rows`` and ``class_size``."""
+        rows = render(
+            "evaluate/examine/rows",
+            table=self.table,
+            keys=self.keys,
+            key_names=self.key_names,
+            value=None,
+            unit=self.person,
+            where=None,
+        )
+        counting = "rows" if self.unit is None else "unit"
+        return classes(Frames(rows, {}, counting, [identifier(name) for name in self.key_names]), [])
+
+
+def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
+    """The sizes of a table's classes."""
+    found = workspace.fetch("disclosure/risk/histogram", MOST_SIZES, classes=frames.classes())
+    sizes = {int(size): int(count) for size, count, _ in found if size}
+    rows = sum(int(rows or 0) for *_, rows in found)
+    nobody = sum(int(rows or 0) for size, _, rows in found if not size)
+    return Histogram(sizes, rows, nobody)
+
+
+def population_matches(workspace: Workspace, frames: RiskFrames, population: RiskFrames, most: int) -> Matches:
+    """The classes of a table beside those of a population with the same columns.
+
+    Args:
+        workspace: where to run the statement.
+        frames: the table.
+        population: the population.
+        most: the largest class of the population whose records are at risk.
+    """
+    row = workspace.row(
+        "disclosure/risk/population",
+        classes=frames.classes(),
+        population=population.classes(),
+        keys=[f"k{position}" for position, _ in enumerate(frames.columns)],
+        most=most,
+    )
+    found, records, smallest, held, expected, at_risk, uniques, missing, missing_records = row
+    return Matches(
+        classes=int(found or 0),
+        records=int(records or 0),
+        smallest=None if smallest is None else int(smallest),
+        population_records=int(held or 0),
+        expected=float(expected or 0),
+        at_risk=int(at_risk or 0),
+        uniques=int(uniques or 0),
+        missing_classes=int(missing or 0),
+        missing_records=int(missing_records or 0),
+    )
+
+
+def combination_measures(
+    workspace: Workspace, frames: RiskFrames, asked: Sequence[Columns]
+) -> Mapping[Columns, Combination]:
+    """The classes by each of some combinations of columns, from one set of distinct vectors per statement."""
+    found = {}
+    size = workspace.engine.capabilities.nodes_per_statement
+    for start in range(0, len(asked), size):
+        chunk = asked[start : start + size]
+        rows = workspace.fetch(
+            "disclosure/risk/combinations",
+            len(chunk),
+            table=frames.table,
+            keys=frames.keys,
+            key_names=frames.key_names,
+            unit=frames.person,
+            combinations=[[frames.key_names[position] for position in columns] for columns in chunk],
+        )
+        for number, count, records, uniques, alike in rows:
+            columns = chunk[int(number)]
+            found[columns] = Combination(
+                columns, int(count or 0), int(records or 0), int(uniques or 0), float(alike or 0)
+            )
+    return found

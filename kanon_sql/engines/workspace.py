@@ -1,0 +1,302 @@
+"""One run's working place: its engine, its compiler, and the scratch tables it owns.
+
+Scratch names carry the run's id, so that two runs never meet; everything created here is
+dropped when the ``with`` block ends, whatever happened inside. Where scratch tables live is
+the connection's scratch mode:
+
+    temp      temporary tables of the session
+    schema    plain tables in a schema meant for them, each recorded before it is made
+    inline    nowhere: every statement carries the queries that it needs as WITH clauses
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from kanon_sql.engines.base import Column, Engine, Row
+from kanon_sql.errors import DatabaseError
+from kanon_sql.sql import Compiler, Creation, Relation, Statement
+
+__all__ = ["SCRATCH_TABLE", "Reporter", "Workspace", "now", "open_workspace"]
+
+SCRATCH_TABLE = "kanon_sql_scratch"
+"""Where tables that outlive a killed run are recorded, so that they can be found and dropped."""
+
+ROWS_PER_INSERT = 1_000
+
+Reporter = Callable[[str, int | None], None]
+"""Told what is being done in plain words, and how many nodes were evaluated so far."""
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _silent(stage: str, nodes: int | None = None) -> None:
+    """Report to nobody."""
+
+
+@dataclass
+class Workspace:
+    """What every stage needs to run its statements.
+
+    Attributes:
+        engine: where statements run.
+        compiler: turns templates into the engine's SQL.
+        report: called at the start of each stage.
+        inline: nothing is created, whatever the connection's scratch mode is.
+        prefix: what scratch names begin with.
+    """
+
+    engine: Engine
+    compiler: Compiler
+    report: Reporter = _silent
+    inline: bool = False
+    prefix: str = ""
+    _tables: list[Relation] = field(default_factory=list)
+    _inline: dict[str, Statement] = field(default_factory=dict)
+    _recorded: set[str] = field(default_factory=set)
+
+    @property
+    def run_id(self) -> str:
+        """In every scratch name, and in a comment of every statement."""
+        return self.engine.run_id
+
+    @property
+    def mode(self) -> str:
+        """The scratch mode."""
+        return "inline" if self.inline else self.engine.scratch.mode
+
+    def table(self, what: str) -> Relation:
+        """A new scratch table's name, to be created by the caller and dropped at the end."""
+        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
+        self._tables.append(relation)
+        return relation
+
+    def apart(self, prefix: str) -> Workspace:
+        """The same workspace, its new scratch tables named apart from those of others that do the same work in it."""
+        return replace(self, prefix=prefix)
+
+    def quoted(self, relation: Relation) -> str:
+        """A scratch table's name, for filling a slot."""
+        return ".".join(self.compiler.quote(part) for part in relation.parts)
+
+    def execute(self, name: str, /, **context: Any) -> None:
+        """Compile a template and run it for its effect."""
+        self.run(self.compiler.statement(name, **context))
+
+    def fetch(self, name: str, limit: int, /, **context: Any) -> list[Row]:
+        """Compile a template and fetch its rows, at most ``limit``."""
+        return self.query(self.compiler.statement(name, **context), limit)
+
+    def row(self, name: str, /, **context: Any) -> Row:
+        """Compile a template that returns exactly one row."""
+        rows = self.fetch(name, 1, **context)
+        if len(rows) != 1:
+            raise DatabaseError(f"{name}: expected one row, got {len(rows)}")
+        return rows[0]
+
+    def run(self, statement: Statement) -> None:
+        """Run a statement for its effect; one that makes a scratch table, as the scratch mode says."""
+        creates = statement.creates
+        if creates is not None and creates.temporary:
+            if self.mode == "inline":
+                self._inline[creates.table] = statement
+                return
+            if self.mode == "schema":
+                self._record(creates.table)
+        self.engine.execute(self._complete(statement))
+
+    def make(
+        self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str], /, **context: Hashable
+    ) -> Relation:
+        """Create a scratch table by a template that names tables by slots: compiled once, whatever these are called.
+
+        Args:
+            name: the template's.
+            what: what to call the table.
+            tables: slot -> the scratch table that it stands for.
+            fills: other slots -> text that is already SQL of the dialect.
+            context: the template's values.
+        """
+        target = self.table(what)
+        quoted = {slot: self.quoted(table) for slot, table in tables.items()}
+        self.run(self.compiler.filled(name, {**quoted, **fills}, target=self.quoted(target), **context))
+        return target
+
+    def each(self, name: str, limit: int, fills: Mapping[int, Mapping[str, Relation]]) -> list[Row]:
+        """The rows of one template for several quasi-identifiers, in one statement: number -> slot -> scratch table."""
+        filled = self.compiler.filled
+        branches = [
+            filled(name, {"attribute": str(index), **{slot: self.quoted(table) for slot, table in tables.items()}})
+            for index, tables in fills.items()
+        ]
+        return self.query(self.compiler.union(branches), limit)
+
+    def query(self, statement: Statement, limit: int) -> list[Row]:
+        """Run a query and return its rows, at most ``limit``."""
+        return self.engine.fetch(self._complete(statement), limit)
+
+    def text(self, name: str, /, **context: Any) -> str:
+        """A query with the inline scratch tables that it needs in front, for others to run."""
+        return self._complete(self.compiler.statement(name, **context)).sql
+
+    def size(self, tables: Sequence[Relation]) -> int:
+        """How many rows some scratch tables have together."""
+        fills = {f"table_{number}": self.quoted(table) for number, table in enumerate(tables)}
+        ((rows,),) = self.query(self.compiler.filled("engines/scratch/size", fills, tables=len(tables)), 1)
+        return int(rows)
+
+    def columns(self, relation: Relation) -> dict[str, Column]:
+        """The columns of a table, a scratch table included, by name."""
+        form = self.compiler.dialect.relation(relation.parts)
+        inline = self._inline.get(form)
+        if inline is not None and inline.creates is not None:
+            form = f"({self._complete(replace(inline, sql=inline.creates.query, creates=None)).sql})"
+        return {column.name: column for column in self.engine.columns(form)}
+
+    def load(self, target: Relation, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
+        """Create a scratch table from rows of text: ``engines/scratch/domain`` and what is in it."""
+        dialect, quoted = self.compiler.dialect, self.quoted(target)
+        if self.mode == "inline" or not dialect.inserts:
+            creates = Creation(quoted, "\n" + dialect.rows(columns, rows), True)
+            text = self.compiler.created(creates)
+            self.run(Statement("engines/scratch/load", text, creates=creates, loads=len(rows)))
+            return
+        if self.mode == "schema":
+            self._record(quoted)
+        longest = None
+        if dialect.sized_text:
+            longest = tuple(max(1, *(len(row[level] or "") for row in rows)) for level, _ in enumerate(columns))
+        shape = self.compiler.shape(
+            "engines/scratch/domain",
+            (len(columns), longest),
+            lambda: {"target": Relation(slot="target"), "levels": len(columns), "longest": longest},
+        )
+        self.run(self.compiler.fill("engines/scratch/domain", shape, {"target": quoted}))
+        for start in range(0, len(rows), ROWS_PER_INSERT):
+            chunk = rows[start : start + ROWS_PER_INSERT]
+            self.engine.execute(Statement("engines/scratch/load", dialect.insert(quoted, chunk), loads=len(chunk)))
+
+    def drop(self, relation: Relation) -> None:
+        """Drop a scratch table that is no longer needed."""
+        if self.quoted(relation) not in self._inline:  # others may be made of an inline one
+            shape = self.compiler.shape("engines/scratch/drop", (), lambda: {"target": Relation(slot="target")})
+            self.run(self.compiler.fill("engines/scratch/drop", shape, {"target": self.quoted(relation)}))
+        self._tables.remove(relation)
+
+    @contextmanager
+    def lasting(self, report: Reporter | None) -> Iterator[None]:
+        """One run of several in this workspace: what it makes vanishes at its end, what was there before stays.
+
+        It has a compiler of its own: what that remembers holds the thresholds of the run's own requirements.
+
+        Args:
+            report: called at the start of each of its stages.
+        """
+        before, self.report = len(self._tables), report or _silent
+        self.compiler = self.compiler.anew()
+        try:
+            yield
+        finally:
+            with self.engine.without_deadline():
+                self._drop_down_to(before)
+
+    def drop_all(self) -> None:
+        """Drop what is left. A table that was never created is no error."""
+        self._drop_down_to(0)
+        for run_id in sorted(self._recorded):
+            with suppress(DatabaseError):
+                self.execute("engines/scratch/forget_run", table=self._record_table, run_id=run_id)
+
+    def _drop_down_to(self, kept: int) -> None:
+        while len(self._tables) > kept:
+            relation = self._tables[-1]
+            with suppress(DatabaseError):
+                self.drop(relation)
+            if self._tables and self._tables[-1] is relation:
+                self._tables.pop()
+
+    @property
+    def _record_table(self) -> Relation:
+        return Relation((*self.engine.scratch.schema, SCRATCH_TABLE))
+
+    def _record(self, quoted: str) -> None:
+        """Note a scratch table before it is made, so that ``clean`` finds it after a kill."""
+        if not self._recorded:
+            self.execute("engines/scratch/create_record", table=self._record_table)
+        self._recorded.add(self.run_id)
+        parts = next(item.parts for item in self._tables if self.quoted(item) == quoted)
+        self.execute(
+            "engines/scratch/record",
+            table=self._record_table,
+            run_id=self.run_id,
+            object_name=json.dumps(parts),
+            created_at=now(),
+        )
+
+    def _complete(self, statement: Statement) -> Statement:
+        """The statement with the inline scratch tables that it needs in front of its query."""
+        if not self._inline:
+            return statement
+        needed = self._needed(statement.sql, {})
+        if not needed:
+            return statement
+        clauses = ",\n".join(f"{table} AS ({query})" for table, query in needed.items())
+        scans = statement.scans + sum(self._inline[table].scans for table in needed)
+        users = statement.users or next(
+            (item.users for item in map(self._inline.get, needed) if item and item.users), ""
+        )
+        creates = statement.creates
+        if creates is None:
+            return replace(statement, sql=_with(clauses, statement.sql), scans=scans, users=users)
+        creates = replace(creates, query=_with(clauses, creates.query))
+        return replace(statement, sql=self.compiler.created(creates), scans=scans, users=users, creates=creates)
+
+    def _needed(self, sql: str, found: dict[str, str]) -> Mapping[str, str]:
+        """The inline tables that a text reads, those that they read first."""
+        for table in dict.fromkeys(_SCRATCH_NAME.findall(sql)):
+            if table in self._inline and table not in found:
+                creates = self._inline[table].creates
+                assert creates is not None
+                self._needed(creates.query, found)
+                found[table] = creates.query
+        return found
+
+
+def _with(clauses: str, query: str) -> str:
+    """A query with more common table expressions before those that it has."""
+    own = query.startswith("WITH ")
+    return f"WITH {clauses}{',' if own else ''}\n{query.removeprefix('WITH ')}"
+
+
+_SCRATCH_NAME = re.compile(r"""["`\[]?kanon_[0-9a-z]+_\w+["`\]]?""")
+
+
+@contextmanager
+def open_workspace(
+    engine: Engine, source: str, report: Reporter | None = None, *, inline: bool = False
+) -> Iterator[Workspace]:
+    """A workspace whose scratch tables vanish at the end of the block.
+
+    Args:
+        engine: where statements run.
+        source: the FROM form of the source relation.
+        report: called at the start of each stage.
+        inline: create nothing, whatever the connection's scratch mode is.
+    """
+    run = f"kanon_{engine.run_id}_"
+    compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run)
+    workspace = Workspace(engine, compiler, report or _silent, inline)
+    try:
+        yield workspace
+    finally:
+        with engine.without_deadline():
+            workspace.drop_all()

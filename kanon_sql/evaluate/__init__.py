@@ -1,0 +1,63 @@
+"""Evaluation: lattice nodes in, one generated statement, verdicts out; and the examination of a table as it stands.
+
+The search's side asks frequency sets about batches of nodes, rolls them up where that pays, and drives a search
+strategy. The examination groups a written table by its columns and measures every requirement. The two share the
+definition of a class query (``classes``) and nothing else: verification must not trust what the search believed.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.evaluate.budget import Budget
+from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes
+from kanon_sql.evaluate.class_unions import refuse_overlaps
+from kanon_sql.evaluate.classes import Frames, classes, flagged_classes, judged_columns
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.examine import (
+    Achieved,
+    Examination,
+    Subject,
+    examine,
+    failing_classes,
+    groupings,
+    reference_in,
+    refuse_other_kind,
+    table_frames,
+)
+from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
+from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
+from kanon_sql.evaluate.partitions.order import order_domains
+from kanon_sql.evaluate.reach import rows_in_words
+from kanon_sql.evaluate.search import Searched, SearchSummary, refuse_other_classes, searched
+
+__all__ = [
+    "Achieved",
+    "Bin",
+    "Budget",
+    "Counted",
+    "Evaluator",
+    "Examination",
+    "Frames",
+    "Partitions",
+    "SearchSummary",
+    "Searched",
+    "Subject",
+    "Table",
+    "classes",
+    "count_classes",
+    "examine",
+    "failing_classes",
+    "flagged_classes",
+    "groupings",
+    "judged_columns",
+    "order_domains",
+    "reference_in",
+    "refuse_other_classes",
+    "refuse_other_kind",
+    "refuse_overlaps",
+    "refuse_what_cuts_break",
+    "rows_in_words",
+    "searched",
+    "table_frames",
+    "with_codes",
+    "with_labels",
+]

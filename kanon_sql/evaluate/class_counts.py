@@ -1,0 +1,180 @@
+"""Histograms of equivalence classes, counted in the database: by size, and by distance from the whole table.
+
+What comes back is how many classes lie in each range, and how many records they hold. Neither a value nor
+the place of a class is among it, so it may be shown to anybody who may see the release's figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Row, Workspace
+from kanon_sql.evaluate.class_unions import union_nodes
+from kanon_sql.evaluate.classes import Frames, classes, conditions, measure_name, size_edges, size_number
+from kanon_sql.evaluate.rollup import Covering
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness
+from kanon_sql.search import Node
+from kanon_sql.sql import PORTABLE, Sql, Statement, relation, render
+
+__all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
+
+_STEPS = 20
+"""Ranges of a distance between 0 and 1, before the thresholds asked for divide them further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """The classes in one range.
+
+    Attributes:
+        low, high: the range. Sizes: both included. Distances: above ``low`` up to ``high``; the range from 0 to 0 holds
+            the classes without any distance. No ``high``: no upper end; a class that counts nobody, or that has a
+            value without a rank or a group, has no distance and is above all.
+        classes: how many classes.
+        records: rows in them, or persons, whichever the classes count.
+        smallest: the size of the smallest of them.
+    """
+
+    low: float
+    high: float | None
+    classes: int
+    records: int
+    smallest: int
+
+
+@dataclass(frozen=True)
+class Table:
+    """The classes to count: those of a table, of a frequency set at a node, or the kept ones of either.
+
+    Attributes:
+        name: what to call them.
+        frames: where they are counted from, with a form for every attribute of ``closeness``.
+        closeness: what measures the distances of sensitive attributes.
+        kept_by: the requirements; only classes that satisfy all are counted. None counts every class.
+    """
+
+    name: str
+    frames: Frames
+    closeness: Sequence[TCloseness] = ()
+    kept_by: Sequence[PrivacyModel] | None = None
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The histograms of one table.
+
+    Attributes:
+        name: the table's.
+        sizes: by size, smallest first; empty ranges are left out.
+        distances: per measure of distance, in the table's order, by distance, nearest first.
+    """
+
+    name: str
+    sizes: Sequence[Bin]
+    distances: Sequence[Sequence[Bin]]
+
+
+def distance_edges(ts: Iterable[float]) -> list[float]:
+    """Where ranges of distances end: 0, 0.05, ..., 1, and each t asked for: no range holds both verdicts."""
+    asked = sorted({float(t) for t in ts if 0 < t < 1})
+    steps = [step / _STEPS for step in range(_STEPS + 1)]
+    return sorted([*asked, *(step for step in steps if all(abs(step - t) > TOLERANCE for t in asked))])
+
+
+def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Sequence[PrivacyModel]) -> Frames:
+    """The classes of a lattice node.
+
+    Args:
+        sets: what the search was made over.
+        node: the vector of levels.
+        covering: frequency sets that cover it.
+        models: the requirements, some of which may be about unions of these classes.
+    """
+    sets.codes.refuse_uncovered(covering.node, [node])
+    return Frames(
+        base=relation(covering.base),
+        values={name: relation(table) for name, table in covering.values.items()},
+        counting=sets.counting,
+        keys=_keys(sets, node),
+        united={names: _keys(sets, own) for names, own in union_nodes(sets, models, node).items()},
+        facts={name: facts.all for name, facts in sets.facts.items()},
+        references={name: relation(table) for name, table in sets.references.items()},
+    )
+
+
+def _keys(sets: FrequencySets, node: Node) -> list[Sql]:
+    return [Sql(key) for key in sets.codes.keys(node, PORTABLE)]
+
+
+def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequence[PrivacyModel]) -> list[Counted]:
+    """The histograms of some tables, in one statement.
+
+    Args:
+        workspace: where to run it.
+        tables: what to count.
+        models: a range of sizes begins at each size that one of them asks for.
+    """
+    sizes = size_edges(models)
+    branches: list[tuple[Table, TCloseness | None, Sequence[float]]] = []
+    for table in tables:
+        branches.append((table, None, sizes))
+        branches += [(table, model, distance_edges([model.t])) for model in table.closeness]
+    statements = [_statement(workspace, number, *branch) for number, branch in enumerate(branches)]
+    most = sum(len(edges) + 1 for _, _, edges in branches)
+    found: dict[int, list[Row]] = {}
+    for row in workspace.query(workspace.compiler.union(statements), most):
+        found.setdefault(int(row[0]), []).append(row[1:])
+    bins = iter(
+        [(_sizes if model is None else _distances)(edges, row) for row in sorted(found.get(number, []))]
+        for number, (_, model, edges) in enumerate(branches)
+    )
+    return [Counted(table.name, next(bins), [next(bins) for _ in table.closeness]) for table in tables]
+
+
+def _statement(
+    workspace: Workspace, number: int, table: Table, closeness: TCloseness | None, edges: Sequence[float]
+) -> Statement:
+    """One histogram: of sizes, or of distances."""
+    kept = list(table.kept_by or ())
+    models: list[PrivacyModel] = [*kept, *([] if closeness is None else [closeness])]
+    needed = {model.attribute for model in models}
+    values = {name: form for name, form in table.frames.values.items() if name in needed}
+    measure = "class_size" if closeness is None else measure_name(len(models) - 1, closeness)
+    found = classes(replace(table.frames, values=values), models, with_keys=False)
+    if kept:
+        columns = list(dict.fromkeys(["class_size", measure]))
+        found = render("evaluate/flagged", classes=found, columns=columns, conditions=conditions(kept))
+    return workspace.compiler.statement(
+        "evaluate/histogram",
+        number=number,
+        classes=found,
+        bin_number=size_number([int(edge) for edge in edges])
+        if closeness is None
+        else _distance_number(measure, edges),
+        kept_only=bool(kept),
+    )
+
+
+def _distance_number(measure: str, edges: Sequence[float]) -> Sql:
+    """The number of the range that a class's distance is in, with the models' tolerance."""
+    return render("evaluate/distance_number", measure=measure, ends=[edge + TOLERANCE for edge in edges])
+
+
+def _sizes(edges: Sequence[float], row: Row) -> Bin:
+    number, *_ = row
+    low = edges[int(number)]
+    high = edges[int(number) + 1] - 1 if int(number) + 1 < len(edges) else None
+    return _bin(low, high, row)
+
+
+def _distances(edges: Sequence[float], row: Row) -> Bin:
+    number = int(row[0])
+    low = edges[max(0, min(number, len(edges)) - 1)]
+    return _bin(low, edges[number] if number < len(edges) else None, row)
+
+
+def _bin(low: float, high: float | None, row: Row) -> Bin:
+    _, found, records, smallest = row
+    return Bin(low, high, int(found), int(records or 0), int(smallest or 0))

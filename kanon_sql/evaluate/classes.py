@@ -1,0 +1,255 @@
+"""Compose the query of equivalence classes: sizes, measures, and which classes satisfy.
+
+Used by the evaluator over frequency sets and by ``check`` over a written table. The
+privacy models give the pieces; the composition is the same for both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kanon_sql.models import PrivacyModel
+from kanon_sql.sql import Sql, identifier, render
+
+__all__ = [
+    "Frames",
+    "achieved_columns",
+    "classes",
+    "conditions",
+    "flagged_classes",
+    "is_alone",
+    "judged_columns",
+    "measure_name",
+    "size_edges",
+    "size_number",
+]
+
+
+@dataclass(frozen=True)
+class Frames:
+    """Where classes are counted from.
+
+    Attributes:
+        base: FROM form over the quasi-identifiers: ``row_count`` (and ``person_count`` or ``unit``).
+        values: per sensitive attribute, a FROM form with ``value_code``, ``reference_share`` and its facts too; per
+            population, one that holds its rows, and every class with none as well.
+        facts: per sensitive attribute, the names of these facts.
+        references: per sensitive attribute with a model that needs it, a FROM form of the reference's own facts.
+        counting: what a class counts: rows, persons (added up), or unit (counted distinct).
+        compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
+            facts, which are joined once the values are counted.
+        numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
+            stands for the class within it; "in order": for values that are put in order.
+        single: ``base``, and ``values`` of sensitive attributes, have a row per row of a table, which need no more than
+            counting.
+        keys: the expressions that classes are grouped by, over either form.
+        carried: expressions to carry along, constant within a class.
+        summed: expressions over ``base`` to add up within a class.
+        united: per set of quasi-identifiers with a requirement of its own, the expressions that its classes, which are
+            unions of the classes here, are grouped by.
+    """
+
+    base: Sql
+    values: dict[str, Sql]
+    counting: str
+    keys: Sequence[Sql]
+    carried: Sequence[Sql] = ()
+    summed: Sequence[Sql] = ()
+    united: Mapping[tuple[str, ...], Sequence[Sql]] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    references: Mapping[str, Sql] = field(default_factory=dict)
+    compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    numbered: bool | Literal["in order"] = False
+    single: bool = False
+
+    @property
+    def key_names(self) -> list[str]:
+        """The names of the key columns: ``k0``, ``k1``, ..."""
+        return [f"k{index}" for index in range(len(self.keys))]
+
+    @property
+    def carried_names(self) -> list[str]:
+        """The names of the carried columns: ``z0``, ``z1``, ..."""
+        return [f"z{index}" for index in range(len(self.carried))]
+
+    @property
+    def summed_names(self) -> list[str]:
+        """The names of the sums: ``w0``, ``w1``, ..."""
+        return [f"w{index}" for index in range(len(self.summed))]
+
+
+_STEPS = frozenset(step * 10**decade for decade in range(19) for step in (1, 2, 5))
+"""Where ranges of class sizes begin, as far as 64 bits count."""
+
+
+def is_alone(models: Sequence[PrivacyModel]) -> bool:
+    """Whether the models look at one sensitive attribute, in one way, and at no population."""
+    framed = [model for model in models if model.frame is not None]
+    return all(model.attribute is not None for model in framed) and len({(m.frame, m.spans) for m in framed}) == 1
+
+
+def measure_name(index: int, model: PrivacyModel) -> str:
+    """The column that holds a model's measure."""
+    return "class_size" if model.frame is None and not model.united else f"m{index}"
+
+
+def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True, label: Sql | None = None) -> Sql:
+    """The equivalence classes, one row each, with their counts and the models' measures.
+
+    Args:
+        frames: where to count from.
+        models: the requirements.
+        with_keys: whether the keys are needed; leaving them out saves planning time.
+        label: what to put into a column ``node``, where ``base`` alone is counted.
+    """
+    names = [measure_name(index, model) for index, model in enumerate(models)]
+    unions = _unions(frames, models)
+    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions)}
+    # One sensitive attribute counted in rows needs no second pass for the class sizes.
+    named = list(zip(names, models, strict=True))
+    alone = is_alone(models) and frames.counting == "rows" and not frames.summed
+    joined = bool(frames.values) and not alone
+    shared: dict[str, Any] = {
+        "keys": frames.keys,
+        "key_names": frames.key_names,
+        "carried": list(carried.values()),
+        "carried_names": list(carried),
+        "summed": frames.summed,
+        "summed_names": frames.summed_names,
+        "counting": frames.counting,
+        "numbered": frames.numbered,
+        "with_keys": with_keys or joined,
+        "label": label,
+    }
+    groups, values_frames = [], []
+    for frame, relation in frames.values.items():
+        facts = frames.facts.get(frame, ())
+        for spans in (False, True):
+            over = [(name, model) for name, model in named if model.frame == frame and model.spans is spans]
+            if not over:
+                continue
+            own = [_columns(name, model) for name, model in over]
+            groups.append({"models": own})
+            values_frames.append(
+                render(
+                    "evaluate/ordered_frame" if spans else "evaluate/values_frame",
+                    frequency=relation,
+                    rows=_rows(frames.single and over[0][1].attribute is not None),
+                    reference=frames.references.get(frame),
+                    compared=frames.compared.get(frame),
+                    models=own,
+                    facts=facts,
+                    group_levels=[int(name[len("group_share") :]) for name in facts if name.startswith("group_share")],
+                    totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
+                    positions=any(model.needs_positions for _, model in over),
+                    **shared,
+                )
+            )
+    base = None if alone else render("evaluate/base_frame", frequency=frames.base, rows=_rows(frames.single), **shared)
+    found = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+    return _with_unions(found, models, unions)
+
+
+def _rows(single: bool) -> Sql:
+    """The rows of a group."""
+    return Sql("CAST(COUNT(*) AS BIGINT)" if single else "SUM(row_count)")
+
+
+def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:
+    """Per model whose classes are unions of these, the finest first: the names and expressions of their keys."""
+    united = [(index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.united]
+    return {
+        index: {f"u{index}_{place}": key for place, key in enumerate(frames.united[names])}
+        for index, names in sorted(united, key=lambda item: -len(item[1]))
+    }
+
+
+def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:
+    return {name: key for keys in unions.values() for name, key in keys.items()}
+
+
+def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int, Mapping[str, Sql]]) -> Sql:
+    """The classes with the sizes of their unions, each over what the requirements before it leave."""
+    every = conditions(models)
+    kept = [condition for condition, model in zip(every, models, strict=True) if not model.united]
+    for index, keys in unions.items():
+        measure = measure_name(index, models[index])
+        found = render("evaluate/united", classes=found, kept=kept, names=list(keys), measure=measure)
+        kept = [*kept, every[index]]
+    return found
+
+
+def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
+    """What the templates need of a model with a frame of its own."""
+    has_second = model.second is not None and not model.second_is_size
+    return {
+        "name": name,
+        "measure": model.measure(name),
+        "disclosed": model.disclosed(),
+        "second": model.second_measure() if has_second else None,
+    }
+
+
+def second_name(name: str, model: PrivacyModel) -> str | None:
+    """The column that holds a model's second measure; None where it has none."""
+    if model.second is None:
+        return None
+    return "class_size" if model.second_is_size else f"{name}_second"
+
+
+def conditions(models: Sequence[PrivacyModel]) -> list[Sql]:
+    """Per model, the condition that a class of :func:`classes` must satisfy."""
+    return [model.condition(measure_name(index, model)) for index, model in enumerate(models)]
+
+
+def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True) -> Sql:
+    """The classes with a column ``satisfied``, 1 or 0; without their keys, where nobody looks at them."""
+    return render(
+        "evaluate/flagged",
+        classes=classes(frames, models, with_keys=with_keys),
+        columns=[*(frames.key_names if with_keys else []), *frames.carried_names, *judged_columns(models)],
+        conditions=conditions(models),
+    )
+
+
+def judged_columns(models: Sequence[PrivacyModel]) -> list[str]:
+    """The columns of :func:`classes` that the models look at: counts and measures."""
+    columns = ["class_rows", "class_size"]
+    for index, model in enumerate(models):
+        name = measure_name(index, model)
+        if name != "class_size":
+            second = second_name(name, model)
+            columns += [name] if second in (None, "class_size") else [name, second]
+    return columns
+
+
+def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
+    """Where the ranges of class sizes begin: 0, 1, 2, 5, 10, 20, ..., and each size that a model asks for.
+
+    A range ends before the next one begins, so none holds both verdicts; the last one has no end.
+    """
+    return sorted({0, *_STEPS, *(model.least_size for model in models if model.least_size is not None)})
+
+
+def size_number(edges: Sequence[int]) -> Sql:
+    """The number of the range that a class's size is in; ``edges`` is where they begin, all of :func:`size_edges`."""
+    return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
+
+
+def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
+    """What ``evaluate/achieved`` needs per model."""
+    columns: list[dict[str, Sql | None]] = []
+    for index, model in enumerate(models):
+        name = measure_name(index, model)
+        second = second_name(name, model)
+        columns.append(
+            {
+                "extreme": Sql(model.worst),
+                "measure": model.reached(name),
+                "condition": model.condition(name),
+                "second": None if second is None else Sql(f"{model.second}({identifier(second)})"),
+            }
+        )
+    return columns

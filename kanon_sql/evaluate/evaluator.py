@@ -1,0 +1,334 @@
+"""The evaluator: a batch of lattice nodes in, one generated statement, their verdicts out.
+
+Every node is one GROUP BY over the smallest frequency set that covers it; only a row of
+aggregates per node reaches Python.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate.class_counts import Table, node_frames
+from kanon_sql.evaluate.class_unions import refuse_shared_persons, united
+from kanon_sql.evaluate.classes import achieved_columns, size_edges, size_number
+from kanon_sql.evaluate.distance_vectors import DistanceMatrix
+from kanon_sql.evaluate.examine import Examination, read_examination
+from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.rollup import Covering, Coverings
+from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
+from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness
+from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, metric_of, rounded
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation
+
+__all__ = ["Evaluator", "Work", "is_sound"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What answering the questions so far took; the same for every run of a spec on one kind of engine.
+
+    Attributes:
+        frequency_sets: frequency sets rolled up from others, those included that were given up or dropped.
+        base_reads: branches of statements that read the first frequency set ("scans" in LeFevre et al. 2005).
+    """
+
+    frequency_sets: int
+    base_reads: int
+
+
+def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> bool:
+    """Whether pruning by a model's monotonicity is sound with the suppression limit in force."""
+    when = model.monotonicity(by_person)
+    return when is Monotonicity.ALWAYS or (when is Monotonicity.WITHOUT_SUPPRESSION and not may_suppress)
+
+
+def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
+    """The same per model. Unions count what all others leave, so that they are no better than these."""
+    sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
+    others = all(flag for model, flag in zip(models, sound, strict=True) if not model.united)
+    return [flag and (others or not model.united) for model, flag in zip(models, sound, strict=True)]
+
+
+class Evaluator:
+    """Answers questions about nodes from the frequency sets.
+
+    Args:
+        workspace: where statements run.
+        sets: the frequency sets.
+        models: the requirements.
+        metric: the quality metric that the search optimizes.
+        prefer: the preference criterion (Samarati 2001, section 3.2).
+        max_suppressed: MaxSup, in rows.
+        matrix: the distance matrix that answers what is asked without the metric, if there is one. The
+            requirements are then k-anonymity alone.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        sets: FrequencySets,
+        models: Sequence[PrivacyModel],
+        metric: Metric,
+        prefer: str,
+        max_suppressed: int,
+        matrix: DistanceMatrix | None = None,
+    ) -> None:
+        self.workspace = workspace
+        self.sets = sets
+        refuse_shared_persons(models, sets.counting)
+        self.models = united(models)
+        self.metric = metric
+        self.prefer = prefer
+        self.max_suppressed = max_suppressed
+        self.matrix = matrix
+        self.counts = count_attributes(workspace, sets)
+        self.heights: Node = tuple(lookup.height for lookup in sets.lookups)
+        by_person = sets.counting != "rows"
+        self._sound = _all_sound(self.models, by_person=by_person, may_suppress=max_suppressed > 0)
+        self.statements = NodeStatements(workspace, sets, self.models, self._sound)
+        self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
+        self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
+        self._rolled_up = 0
+        self._suppressed: dict[Node, Relation] = {}
+
+    @property
+    def work(self) -> Work:
+        """What it took so far."""
+        matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
+        return Work(self._rolled_up, self._first.reads + matrix_reads)
+
+    def question(self) -> Question:
+        """What a search strategy may know before it asks."""
+        limits = [lookup.quasi_identifier for lookup in self.sets.lookups]
+        top = tuple(
+            height if limit.maximum_level is None else limit.maximum_level
+            for limit, height in zip(limits, self.heights, strict=True)
+        )
+        bounds = Bounds(self.metric, self.counts)
+        return Question(
+            lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
+            heights=self.heights,
+            monotone=all(self._sound),
+            bound=lambda node: _below(bounds.of(node)),
+            bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
+            staged=self.metric.staged,
+            least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
+            rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
+            prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
+            labels=[attribute.labels for attribute in self.counts.attributes],
+            rows=self.sets.rows,
+            max_suppressed=self.max_suppressed,
+        )
+
+    def preference(self, verdict: Verdict) -> float:
+        """The preference criterion of a node; lower is better (Samarati 2001, section 3.2)."""
+        if self.prefer == "minimum_suppression":
+            return verdict.suppressed
+        if self.prefer == "minimum_absolute_distance":
+            return sum(verdict.node)
+        if self.prefer == "minimum_relative_distance":
+            return rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
+        assert verdict.kept_classes is not None, "preferences are compared between verdicts with a metric"
+        return -verdict.kept_classes
+
+    def ask(self, batch: Batch) -> list[Verdict]:
+        """The verdicts of a batch: as few statements as the engine takes."""
+        return list(self.answers(batch))
+
+    def answers(self, batch: Batch) -> Iterator[Verdict]:
+        """The same, statement by statement: who stops in between keeps what was answered."""
+        metric = self.metric if batch.metrics else None
+        self._prepare(batch.prepare)
+        size = self.workspace.engine.capabilities.nodes_per_statement
+        for start in range(0, len(batch.nodes), size):
+            chunk = batch.nodes[start : start + size]
+            if self.matrix is not None and metric is None:
+                yield from (self._judged(node, rows) for node, rows in self.matrix.suppressed(chunk).items())
+                continue
+            if not batch.prepare:  # else the strategy says which sets there are
+                self._coverings.asked(chunk)
+                self._roll_up_what_pays()
+            verdicts = self.verdicts(chunk, metric)
+            for verdict in verdicts:
+                self._coverings.answered(verdict.node, verdict.classes or 0)
+            yield from verdicts
+
+    def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
+        """The verdicts of a few nodes under a metric, in one statement."""
+        statement = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
+        rows = self.workspace.query(statement, len(nodes))
+        return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
+
+    def metrics(self, node: Node, metrics: Mapping[str, Metric]) -> dict[str, float]:
+        """Some metrics of a node by their names; those that need no more than its counts share one question.
+
+        Rounded, since the last digits of a sum depend on the order in which an engine adds up.
+        """
+        counted: Verdict | None = None
+        values = {}
+        for name, metric in sorted(metrics.items(), key=lambda item: not self.statements.asks(item[1])):
+            if counted is None or self.statements.asks(metric):
+                (verdict,) = self.verdicts([node], metric)
+                assert verdict.metric is not None
+                counted, values[name] = verdict, rounded(verdict.metric)
+            else:
+                measured = self._measured(counted, counted.classes or 0, counted.kept_classes or 0, (), metric)
+                values[name] = rounded(metric.value(self.counts, measured))
+        return {name: values[name] for name in metrics}
+
+    def achieved(self, node: Node) -> Examination:
+        """What the kept classes of a node achieve."""
+        covering = self._coverings.best(node)
+        edges = size_edges(self.models)
+        statement = self.statements.one(
+            "evaluate/achieved",
+            node,
+            covering,
+            None,
+            {},
+            models=achieved_columns(self.models),
+            kept_only=True,
+            size=size_number(edges),
+        )
+        return read_examination(self.workspace.query(statement, len(edges)), self.models)
+
+    def releasable(self, spec: Spec, columns: Mapping[str, Column], node: Node) -> Relation | None:
+        """A frequency set that covers a node and holds all that is released, if there is one."""
+        if not holds_all(self.workspace, spec, columns, self.sets):
+            return None
+        covering = self._coverings.best(node)
+        attribute = next(iter((*spec.sensitive, *spec.keep)), None)
+        return covering.base if attribute is None else covering.values[attribute]
+
+    def losses(self, node: Node) -> list[float]:
+        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
+        loss = Loss()
+        (row,) = self.workspace.query(self.statements.question({0: node}, self._coverings, loss), 1)
+        classes, kept_classes, suppressed, _ = (int(value or 0) for value in row[1:5])
+        judged = self._judged(node, suppressed)
+        return loss.by_attribute(self.counts, self._measured(judged, classes, kept_classes, row[5:], loss))
+
+    def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
+        """The classes of a node to count, and the distance of every sensitive attribute.
+
+        Args:
+            name: what to call them.
+            node: the vector of levels.
+            kept_only: count only the classes that satisfy every requirement.
+        """
+        covering = self._coverings.best(node)
+        asked = [model for model in self.models if isinstance(model, TCloseness)]
+        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
+        others = [name for name in protected if all(model.attribute != name for model in asked)]
+        return Table(
+            name=name,
+            frames=node_frames(self.sets, node, covering, self.models),
+            closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
+            kept_by=self.models if kept_only else None,
+        )
+
+    def suppressed_classes(self, node: Node) -> Relation:
+        """A scratch table with the packed keys (``k0``, ...) of the classes that a node suppresses; made once."""
+        if node in self._suppressed:
+            return self._suppressed[node]
+        target = self.workspace.table(f"suppressed{len(self._suppressed) or ''}")
+        names = [f"k{position}" for position, _ in enumerate(self.statements.keys(node))]
+        covering = self._coverings.best(node)
+        self.workspace.run(
+            self.statements.one("evaluate/suppressed", node, covering, None, {}, target=target, key_names=names)
+        )
+        self._suppressed[node] = target
+        return target
+
+    def _covering(self, node: Node, base: Relation, values: Mapping[str, Relation]) -> Covering:
+        return Covering(node, base, values, self.workspace.size([base, *values.values()]))
+
+    def _prepare(self, nodes: Sequence[Node]) -> None:
+        """Have the frequency sets that a strategy asks for, and those that it asked for before no longer."""
+        for covering in self._coverings.withdraw(nodes):
+            self._drop(covering)
+        for node in nodes:
+            if not self._coverings.has(node):
+                self._coverings.prepare(self._roll_up(self._coverings.best(node), node))
+
+    def _roll_up_what_pays(self) -> None:
+        """Build the frequency sets that the questions so far would have paid for."""
+        while (proposal := self._coverings.proposal()) is not None:
+            below, node = proposal
+            covering = self._roll_up(below, node)
+            if not self._coverings.add(covering, below):
+                self._drop(covering)
+
+    def _roll_up(self, below: Covering, node: Node) -> Covering:
+        """The frequency sets of a node, built from those of one of its specializations."""
+        self.sets.codes.refuse_uncovered(below.node, [node])
+        self._rolled_up += 1
+        below.reads += 1
+        base = self.statements.roll_up(below.base, node, values=None)
+        values = {name: self.statements.roll_up(table, node, values=name) for name, table in below.values.items()}
+        return self._covering(node, base, values)
+
+    def _drop(self, covering: Covering) -> None:
+        for table in (covering.base, *covering.values.values()):
+            self.workspace.drop(table)
+
+    def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
+        total, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
+        judged = replace(
+            self._judged(node, suppressed, None if all(self._sound) else suppressed_monotone),
+            classes=total,
+            kept_classes=kept_classes,
+        )
+        if metric is None:
+            return judged
+        measured = self._measured(judged, total, kept_classes, row[4:], metric)
+        return replace(
+            judged,
+            metric=metric.value(self.counts, measured),
+            floor=_below(metric.floor(self.counts, measured)),
+        )
+
+    def _measured(
+        self, judged: Verdict, classes: int, kept_classes: int, aggregates: Sequence[Any], metric: Metric
+    ) -> Measured:
+        """A node's own aggregates by their names."""
+        names = self.statements.aggregate_names(metric, len(self.statements.carried(judged.node, metric)))
+        return Measured(
+            node=judged.node,
+            suppressed=judged.suppressed,
+            classes=classes,
+            kept_classes=kept_classes,
+            sized=self.statements.sized(judged.node),
+            keyed=self.sets.keyed(judged.node),
+            values=dict(zip(names, aggregates, strict=False)),
+        )
+
+    def _judged(self, node: Node, violating: int, violating_monotone: int | None = None) -> Verdict:
+        """The verdict on a node by its rows in violating classes.
+
+        Args:
+            node: it.
+            violating: rows that violate a requirement.
+            violating_monotone: rows that violate one by whose monotonicity pruning is sound; None where all are.
+        """
+        rows, most = self.sets.rows, self.max_suppressed
+        suppressed = violating + self.sets.null_rows
+        lasting = suppressed if violating_monotone is None else violating_monotone + self.sets.null_rows
+        return Verdict(
+            node=node,
+            satisfied=suppressed <= most and suppressed < rows,
+            prunable=lasting > most or lasting >= rows,
+            suppressed=suppressed,
+            classes=None,
+            kept_classes=None,
+        )
+
+
+def _below(bound: float) -> float:
+    """A little below a bound, so that rounding cannot break it."""
+    return bound - 1e-9 * abs(bound) if isfinite(bound) else bound

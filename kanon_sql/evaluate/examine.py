@@ -1,0 +1,402 @@
+"""Examine a table as it stands: group it by its quasi-identifiers, whoever wrote it.
+
+The same examination verifies a release before it is published and answers ``check``. It
+reads the table itself, never the frequency sets that the search used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_sql.engines import Column, Row, Workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate.classes import (
+    Frames,
+    achieved_columns,
+    conditions,
+    flagged_classes,
+    is_alone,
+    size_edges,
+    size_number,
+)
+from kanon_sql.frequency import Facts
+from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
+from kanon_sql.models import PrivacyModel
+from kanon_sql.sql import Relation, Sql, identifier, relation, render
+
+__all__ = [
+    "Achieved",
+    "ClassSizes",
+    "Examination",
+    "Failing",
+    "Subject",
+    "examine",
+    "failing_classes",
+    "groupings",
+    "read_examination",
+    "reference_in",
+    "refuse_other_kind",
+    "table_frames",
+]
+
+
+@dataclass(frozen=True)
+class Achieved:
+    """What one requirement reaches on a table.
+
+    Attributes:
+        model: the requirement.
+        values: the thresholds reached, such as ``{"k": 7}``.
+        violating_classes: classes that violate it.
+        violating_rows: rows in those classes.
+    """
+
+    model: PrivacyModel
+    values: Mapping[str, float | int | None]
+    violating_classes: int
+    violating_rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results, under the requirement's key."""
+        return {
+            "requirement": self.model.label,
+            **self.values,
+            "violating_classes": self.violating_classes,
+            "violating_rows": self.violating_rows,
+        }
+
+
+@dataclass(frozen=True)
+class ClassSizes:
+    """The classes of about one size, in what a class counts: rows, or persons.
+
+    Attributes:
+        least, most: the sizes, both included; no ``most`` where there is no end.
+        classes: how many classes have such a size.
+        rows: rows in them.
+    """
+
+    least: int
+    most: int | None
+    classes: int
+    rows: int
+
+    def to_dict(self) -> dict[str, int | None]:
+        """As it stands in results."""
+        return {"from": self.least, "to": self.most, "classes": self.classes, "rows": self.rows}
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The equivalence classes of a table.
+
+    Attributes:
+        rows: rows in all classes.
+        classes: how many classes there are.
+        smallest, largest: rows in the smallest and the largest class; None without a class.
+        violating_rows: rows in classes that violate some requirement.
+        achieved: per requirement.
+        sizes: how many classes there are of every size, the smallest first.
+    """
+
+    rows: int
+    classes: int
+    smallest: int | None
+    largest: int | None
+    violating_rows: int
+    achieved: Sequence[Achieved]
+    sizes: Sequence[ClassSizes] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every class satisfies every requirement. A table without rows does."""
+        return not any(item.violating_classes for item in self.achieved)
+
+    def sizes_list(self) -> list[dict[str, int | None]]:
+        """The sizes of the classes as they stand in results."""
+        return [item.to_dict() for item in self.sizes]
+
+    def classes_dict(self) -> dict[str, int | float | None]:
+        """The classes as they stand in results."""
+        average = self.rows / self.classes if self.classes else None
+        return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}
+
+
+def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Examination:
+    """The rows of ``evaluate/achieved``, one per size of class, as an examination."""
+    found = sorted(([int(row[0]), *row[1:]] for row in rows if row[3]), key=lambda row: row[0])
+    if not found:  # a table without rows: one empty group at most
+        empty = [
+            Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
+        ]
+        return Examination(0, 0, None, None, 0, empty)
+    achieved, place = [], 7
+    for model in models:
+        extreme = min if model.worst == "MIN" else max
+        worst = _extreme(extreme, found, place)
+        unbounded, violating_classes, violating_rows = (_total(found, place + offset) for offset in (1, 2, 3))
+        values = dict(model.achieved(worst, bool(unbounded)))
+        place += 4
+        if model.second is not None:
+            values |= model.achieved_second(_extreme(min if model.second == "MIN" else max, found, place))
+            place += 1
+        achieved.append(Achieved(model, values, violating_classes, violating_rows))
+    edges = size_edges(models)
+    ends = [*(edge - 1 for edge in edges[1:]), None]
+    sizes = [ClassSizes(edges[row[0]], ends[row[0]], int(row[1]), int(row[3])) for row in found]
+    return Examination(
+        rows=_total(found, 3),
+        classes=_total(found, 1),
+        smallest=min(int(row[5]) for row in found),
+        largest=max(int(row[6]) for row in found),
+        violating_rows=_total(found, 4),
+        achieved=achieved,
+        sizes=sizes,
+    )
+
+
+def _extreme(of: Callable[[Iterable[float]], float], rows: Sequence[Sequence[Any]], place: int) -> float | None:
+    values = [float(row[place]) for row in rows if row[place] is not None]
+    return of(values) if values else None
+
+
+def _total(rows: Sequence[Sequence[Any]], place: int) -> int:
+    return sum(int(row[place]) for row in rows)
+
+
+_WRITTEN = ("text", "other")
+"""Kinds whose values are compared as text, exactly."""
+
+_EXACT = ("integer", "decimal")
+"""Kinds whose values are the same number, or not, whichever of the two they are."""
+
+
+@dataclass(frozen=True)
+class Failing:
+    """A class that violates a requirement: shown only to a user who asked for its values.
+
+    Attributes:
+        values: column -> value as text; None for NULL.
+        rows: rows in it.
+        violates: the labels of the requirements that it violates.
+    """
+
+    values: Mapping[str, str | None] = field(repr=False)
+    rows: int
+    violates: Sequence[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results."""
+        return {"values": dict(self.values), "rows": self.rows, "violates": list(self.violates)}
+
+
+def groupings(models: Sequence[PrivacyModel]) -> dict[tuple[str, ...] | None, list[PrivacyModel]]:
+    """The requirements by what their classes are made by; None for the quasi-identifiers of the spec, first."""
+    found: dict[tuple[str, ...] | None, list[PrivacyModel]] = {None: []}
+    for model in models:
+        found.setdefault(model.quasi_identifiers, []).append(model)
+    return found
+
+
+def refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> None:
+    """Refuse to look up values of one kind in a distribution of another.
+
+    Databases would cast one of them: 1 is found as '1' and as '01' then, and its rows would be counted twice.
+
+    Args:
+        workspace: where they are compared.
+        own: the attribute in the table.
+        original: the attribute where its distribution is taken from.
+
+    Raises:
+        SpecError: the kinds differ.
+    """
+    kinds = {own.kind, original.kind}
+    if len(kinds) == 1 or kinds <= set(_WRITTEN) or kinds <= set(_EXACT):
+        return
+    if own.kind == "other" and not workspace.compiler.dialect.typed:  # CREATE TABLE AS forgets what dates are
+        return
+    raise SpecError(
+        f"{own.name!r} is {own.type} in the table and {original.type} in the source that it is compared with: which "
+        "of their values are the same is not known; cast one of them in a view"
+    )
+
+
+def reference_in(workspace: Workspace, name: str, table: Relation, facts: Facts, unit: Column | None) -> Sql:
+    """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values.
+
+    A scratch table, so that it stands in front of the statements that read it: inside them, and twice, it
+    would nest deeper than SQLite's parser goes.
+    """
+    target = workspace.table(name)
+    counts = render(
+        "evaluate/examine/counts",
+        table=table,
+        value=exact_value(facts.column, "original"),
+        unit=None if unit is None else exact_value(unit, "original"),
+    )
+    workspace.execute(
+        "evaluate/examine/reference",
+        target=target,
+        value_facts=facts.value_facts(),
+        value_counts=facts.value_counts(counts),
+    )
+    return relation(target)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A table as it is examined.
+
+    Attributes:
+        table: the table.
+        columns: its columns by name.
+        quasi_identifiers: the columns that classes are grouped by.
+        references: per sensitive attribute that a model compares with one: the reference distribution.
+        facts: per sensitive attribute: what else the models ask of its values.
+        unit: count distinct values of this column instead of rows.
+        mark: examine only rows where this column has this number.
+        populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
+    """
+
+    table: Relation
+    columns: Mapping[str, Column]
+    quasi_identifiers: Sequence[str]
+    references: Mapping[str, Sql]
+    facts: Mapping[str, Facts]
+    unit: str | None = None
+    mark: tuple[str, int] | None = None
+    populations: Mapping[str, Sql] = field(default_factory=dict)
+
+
+def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel]) -> Examination:
+    """Group a table by its quasi-identifiers and measure every requirement. No DDL.
+
+    One statement, and one more for every other set of columns that a requirement's classes are made by.
+    """
+    found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
+    whole: Examination | None = None
+    numbered = workspace.compiler.dialect.numbers_classes
+    for names, own in groupings(models).items():
+        edges = size_edges(own)
+        frames = _frames(workspace, _over(subject, names), own, numbered=numbered)
+        flagged = flagged_classes(frames, own, with_keys=False)
+        rows = workspace.fetch(
+            "evaluate/achieved",
+            len(edges),
+            flagged=render("evaluate/examine/sized", flagged=flagged, size=size_number(edges)),
+            models=achieved_columns(own),
+            kept_only=False,
+            size=Sql("size_number"),
+        )
+        examination = read_examination(rows, own)
+        found |= {id(item.model): item for item in examination.achieved}
+        whole = whole or examination
+    assert whole is not None
+    return replace(whole, achieved=[found[id(model)] for model in models])
+
+
+def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], most: int) -> list[Failing]:
+    """The classes that violate a requirement, the smallest first, with their values: for a user who asked for them.
+
+    Args:
+        workspace: where to run it.
+        subject: the table.
+        models: the requirements.
+        most: how many, for each set of columns that classes are made by.
+    """
+    found = []
+    for names, own in groupings(models).items():
+        over = _over(subject, names)
+        frames = _frames(workspace, over, own)
+        rows = workspace.fetch(
+            "evaluate/examine/failing",
+            most,
+            keys=frames.key_names,
+            flagged=flagged_classes(frames, own),
+            conditions=conditions(own),
+            most=most,
+        )
+        width = len(over.quasi_identifiers)
+        for row in rows:
+            values = [None if value is None else str(value) for value in row[:width]]
+            violated = [model.label for model, flag in zip(own, row[width + 1 :], strict=True) if flag]
+            found.append(Failing(dict(zip(over.quasi_identifiers, values, strict=True)), int(row[width]), violated))
+    return found
+
+
+def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
+    return subject if names is None else replace(subject, quasi_identifiers=names)
+
+
+def _frames(
+    workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], *, numbered: bool = False
+) -> Frames:
+    """Where the classes of a table are counted from; refuses texts that the engine would merge."""
+    attributes = (model.attribute for model in models if model.attribute is not None)
+    grouped = [
+        *subject.quasi_identifiers,
+        *dict.fromkeys(attributes),
+        *([] if subject.unit is None else [subject.unit]),
+    ]
+    texts = exact_texts([subject.columns[name] for name in grouped], "checked")
+    what = subject.table.parts[-1] if subject.table.parts else "the source"
+    refuse_blank_ends(workspace, subject.table, texts, what)
+    return table_frames(subject, models, numbered=numbered)
+
+
+def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: bool = False) -> Frames:
+    """Where the classes of a table are counted from, once :func:`examine` has taken it.
+
+    Args:
+        subject: the table.
+        models: the requirements whose attributes to look at.
+        numbered: the classes' columns are not asked for, and a number in their place is faster. It stands for a
+            class within one frame, so it is given where there is one only, and that is sorted by classes.
+    """
+    columns, unit = subject.columns, subject.unit
+    keys = [exact_value(columns[name], "checked") for name in subject.quasi_identifiers]
+    key_names = [f"q{index}" for index, _ in enumerate(keys)]
+    shared: dict[str, Any] = {
+        "table": subject.table,
+        "keys": keys,
+        "key_names": key_names,
+        "unit": None if unit is None else exact_value(columns[unit], "checked"),
+        "where": None
+        if subject.mark is None
+        else render("evaluate/examine/marked", column=subject.mark[0], value=subject.mark[1]),
+    }
+    attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
+    values = {}
+    numbered = numbered and unit is None and bool(keys) and is_alone(models) and any(map(_needs_order, models))
+    spans = any(model.spans for model in models)
+    for name in attributes:
+        facts, value = subject.facts[name], exact_value(columns[name], "checked")
+        marks = list(facts.marks(value).items())
+        form = "evaluate/examine/numbered" if numbered else "evaluate/examine/rows"
+        values[name] = render(
+            form, value=value, compared=name in subject.references, facts=marks, spans=spans, **shared
+        )
+    named: dict[str, Sequence[str]] = {name: subject.facts[name].all for name in attributes}
+    for model in models:
+        if model.frame is not None and model.attribute is None:
+            values[model.frame] = subject.populations[model.frame]
+            named[model.frame] = model.needs_facts
+    return Frames(
+        base=render("evaluate/examine/rows", value=None, **shared),
+        values=values,
+        counting="rows" if unit is None else "unit",
+        keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
+        facts=named,
+        references=subject.references,
+        compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
+        numbered=numbered and ("in order" if spans else True),
+        single=True,
+    )
+
+
+def _needs_order(model: PrivacyModel) -> bool:
+    """Whether its measure looks at each value beside all those of the class."""
+    return model.needs_totals or model.needs_positions or model.spans or model.hierarchy is not None

@@ -1,0 +1,346 @@
+"""The statements about lattice nodes: what is asked of a frequency set, and how sets are rolled up.
+
+Two forms of one question. The classes of a node are a GROUP BY over the vectors with its mask;
+those of many nodes are a UNION ALL of these. Or the nodes are rows of their own, joined to every
+vector, and one GROUP BY makes the classes of all. That costs more per vector and far less per node,
+which pays on small sets, and where planning is dear. Either way one more GROUP BY, over the nodes,
+judges all classes of a statement; only a metric that joins tables of its own to the classes is asked
+for node by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from kanon_sql.engines import Workspace
+from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
+from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns
+from kanon_sql.evaluate.rollup import Covering, Coverings
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import Metric, PrivacyModel
+from kanon_sql.search import Node
+from kanon_sql.sql import Relation, Sql, Statement, identifier, literal, render, slot, sql_list
+
+__all__ = ["NodeStatements"]
+
+TOGETHER = 4
+"""Fewer nodes than this are never made rows."""
+
+
+class NodeStatements:
+    """Writes the statements of a run's nodes.
+
+    Args:
+        workspace: where they will run.
+        sets: the frequency sets.
+        models: the requirements.
+        sound: per requirement, whether pruning by its monotonicity is sound.
+    """
+
+    def __init__(
+        self, workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], sound: Sequence[bool]
+    ) -> None:
+        self._workspace = workspace
+        self._sets = sets
+        self._models = models
+        self._sound = sound
+        self._rollups = count()
+        self._names: dict[tuple[str, int], list[str]] = {}
+
+    # --- Questions ---
+
+    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
+        """One statement about some nodes.
+
+        Args:
+            nodes: a number for each, which its row begins with -> the node.
+            coverings: the sets to answer them from.
+            metric: the quality metric to ask for, if any.
+        """
+        if len(nodes) > 1 and (metric is None or metric.carries is None):
+            return self._united(nodes, coverings, metric)
+        branches = []
+        for number, node in nodes.items():
+            covering = coverings.best(node)
+            covering.reads += 1
+            branches.append(self.one("evaluate/node", node, covering, metric, {"node": str(number)}))
+        return self._workspace.compiler.union(branches)
+
+    def _united(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
+        """One statement that judges the classes of all nodes together; short, since planning takes its time."""
+        compiler = self._workspace.compiler
+        capabilities = self._workspace.engine.capabilities
+        most = capabilities.nodes_as_rows
+        branches = []
+        groups = coverings.together(nodes, most, capabilities.branch_rows)
+        for covering, group in groups.items():
+            if len(group) >= TOGETHER and covering.rows <= most:
+                own = [self._together(part, covering) for part in self._parts(group, len(groups))]
+            else:
+                own = [self._alone(number, node, covering) for number, node in group.items()]
+            covering.reads += len(own)
+            branches += own
+        shape = compiler.shape(
+            "evaluate/node",
+            ("united", None if metric is None else metric.name),
+            lambda: {"grouped": True, **self._aggregates([], metric)},
+        )
+        return compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
+
+    def one(
+        self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
+    ) -> Statement:
+        """A statement over one node. Its shape is compiled once; columns and tables fill the slots."""
+        keys, carried, unions = self.keys(node), self.carried(node, metric), self._unions(node)
+        compiler = self._workspace.compiler
+        text = compiler.shape(
+            name,
+            (
+                len(keys),
+                len(carried),
+                None if metric is None else metric.name,
+                str(context.get("target")),
+                *union_shape(unions),
+            ),
+            lambda: {
+                **self._context(
+                    [slot(f"key_{position}") for position, _ in enumerate(keys)],
+                    len(carried),
+                    metric,
+                    union_slots(unions),
+                ),
+                **context,
+            },
+        )
+        filled = {
+            **fills,
+            **union_fills(unions),
+            **{f"key_{position}": key for position, key in enumerate(keys)},
+            **{
+                f"carried_{position}": self._sets.codes.code(index, node[index], compiler.dialect)
+                for position, index in enumerate(carried)
+            },
+            **{
+                f"{what}_{position}": text
+                for position, index in enumerate(carried)
+                for what, text in self._sizes(index, node[index]).items()
+            },
+            **self._from(covering, "", [node]),
+        }
+        return compiler.fill(name, text, filled)
+
+    def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
+        """The classes of several nodes by one GROUP BY over the vectors joined to the nodes' masks."""
+        dialect = self._workspace.compiler.dialect
+        masks = {number: self._sets.codes.masks(node) for number, node in nodes.items()}
+        words, keys = self._mask_columns(masks.values(), "mask")
+        columns = [f"mask{word}" for word in words]
+        rows = {number: [own[word] for word in words] for number, own in masks.items()}
+        unions: dict[tuple[str, ...], list[str]] = {}
+        projected = {number: union_nodes(self._sets, self._models, node) for number, node in nodes.items()}
+        for position, names in enumerate(next(iter(projected.values()))):
+            masks = {number: self._sets.codes.masks(own[names]) for number, own in projected.items()}
+            words, unions[names] = self._mask_columns(masks.values(), f"union{position}_")
+            columns += [f"union{position}_{word}" for word in words]
+            for number, own in masks.items():
+                rows[number] += [own[word] for word in words]
+        numbers = dialect.numbers("nodes", ["node", *columns], [[number, *own] for number, own in rows.items()])
+        fills = self._from(covering, f" CROSS JOIN {numbers}", nodes.values())
+        return self._branch(keys, unions, fills, together=True)
+
+    def _mask_columns(self, masks: Iterable[Sequence[int]], prefix: str) -> tuple[list[int], list[str]]:
+        """The words that any of some masks leaves something of, and these words masked by a column each."""
+        words = [word for word, column in enumerate(zip(*masks, strict=True)) if any(column)]
+        compiler = self._workspace.compiler
+        return words, [
+            compiler.dialect.masked(compiler.quote(f"code{word}"), compiler.quote(f"{prefix}{word}")) for word in words
+        ]
+
+    def _parts(self, nodes: dict[int, Node], groups: int) -> list[dict[int, Node]]:
+        """Nodes divided, so that all groups together are as many branches as the engine works on side by side."""
+        parts = max(1, min(self._workspace.engine.capabilities.branches // groups, len(nodes) // TOGETHER))
+        listed = list(nodes.items())
+        return [dict(listed[number::parts]) for number in range(parts)]
+
+    def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
+        """The classes of one node."""
+        fills = {"node": str(number), **self._from(covering, "", [node])}
+        return self._branch(self.keys(node), self._unions(node), fills, together=False)
+
+    def _branch(self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], *, together: bool) -> Statement:
+        """Classes, labelled by their node's number."""
+        compiler = self._workspace.compiler
+
+        def context() -> dict[str, Any]:
+            slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
+            within = [identifier("node")] if together else []
+            frames = self._frames(
+                [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}
+            )
+            label = identifier("node") if together else slot("node")
+            return {
+                "labelled": None
+                if frames.values or unions
+                else classes(frames, self._models, with_keys=False, label=label),
+                "label": identifier(frames.key_names[0]) if together else label,
+                "classes": classes(frames, self._models, with_keys=together),
+                "columns": judged_columns(self._models),
+            }
+
+        shape = compiler.shape("evaluate/branch", (together, len(keys), *union_shape(unions)), context)
+        filled = {f"key_{position}": key for position, key in enumerate(keys)}
+        return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
+
+    def _from(self, covering: Covering, crossed: str, nodes: Iterable[Node]) -> dict[str, str]:
+        """The tables that some nodes are answered from."""
+        self._sets.codes.refuse_uncovered(covering.node, nodes)
+        quoted = self._workspace.quoted
+        tables = {"base": covering.base}
+        tables |= {f"values_{position}": table for position, table in enumerate(covering.values.values())}
+        references = {
+            f"reference_{position}": quoted(table) for position, table in enumerate(self._sets.references.values())
+        }
+        return {name: quoted(table) + crossed for name, table in tables.items()} | references
+
+    def _context(
+        self, keys: Sequence[Sql], carried: int, metric: Metric | None, unions: Mapping[tuple[str, ...], Sequence[Sql]]
+    ) -> dict[str, Any]:
+        frames = self._frames(keys, carried, unions)
+        aggregates = self._aggregates(frames.carried_names, metric)
+        return {
+            "grouped": False,
+            "flagged": flagged_classes(frames, self._models),
+            "classes": classes(frames, self._models, with_keys=bool(aggregates["windows"])),
+            **aggregates,
+        }
+
+    def _frames(self, keys: Sequence[Sql], carried: int, unions: Mapping[tuple[str, ...], Sequence[Sql]]) -> Frames:
+        return Frames(
+            base=slot("base"),
+            values={name: slot(f"values_{position}") for position, name in enumerate(self._sets.values)},
+            counting=self._sets.counting,
+            keys=keys,
+            carried=[slot(f"carried_{position}") for position in range(carried)],
+            united=unions,
+            facts={name: facts.all for name, facts in self._sets.facts.items()},
+            references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
+        )
+
+    def _aggregates(self, names: Sequence[str], metric: Metric | None) -> dict[str, Any]:
+        """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it.
+
+        Args:
+            names: the columns that the classes carry along.
+            metric: the quality metric to ask for, if any.
+        """
+        windows = {} if metric is None else metric.windows(names)
+        joined = metric is not None and metric.carries == "sizes"
+        carried = [f"y{position}" for position, _ in enumerate(names)] if joined else names
+        every = conditions(self._models)
+        kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
+        sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
+        aggregates = {} if metric is None else metric.aggregates(kept, carried)
+        # The branches of a UNION ALL have the same number of columns.
+        width = 0 if metric is None else self._width(metric)
+        padding = {f"padding_{index}": literal(0) for index in range(width - len(aggregates))}
+        return {
+            "kept": kept,
+            # Without a requirement that suppression breaks, both counts are the same.
+            "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
+            "sized": names if joined else [],
+            "sizes": [_sizes_frame(position, name) for position, name in enumerate(carried)] if joined else [],
+            "windows": list(windows.items()),
+            "aggregates": [*aggregates.items(), *padding.items()],
+        }
+
+    def aggregate_names(self, metric: Metric, carried: int) -> list[str]:
+        """The names of a metric's aggregates over a node that carries so many columns along."""
+        shape = (metric.name, carried)
+        if shape not in self._names:
+            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * carried))
+        return self._names[shape]
+
+    def asks(self, metric: Metric) -> bool:
+        """Whether a metric needs more of a node's classes than how many there are and how many are suppressed."""
+        return self._width(metric) > 0
+
+    def _width(self, metric: Metric) -> int:
+        """The most aggregates that a metric can ask for."""
+        return len(self.aggregate_names(metric, len(self._sets.lookups)))
+
+    # --- What a node is grouped by ---
+
+    def keys(self, node: Node, table: str | None = None) -> list[str]:
+        """The keys of a node's classes, over any frequency set that covers it; see :meth:`Codes.keys`."""
+        return self._sets.codes.keys(node, self._workspace.compiler.dialect, table)
+
+    def _unions(self, node: Node) -> Unions:
+        """The packed keys of the classes that fewer quasi-identifiers make of a node's."""
+        return {names: self.keys(own) for names, own in union_nodes(self._sets, self._models, node).items()}
+
+    def sized(self, node: Node) -> list[int]:
+        """The quasi-identifiers strictly between level 0 and their top."""
+        return [index for index in self._sets.keyed(node) if node[index] > 0]
+
+    def carried(self, node: Node, metric: Metric | None) -> list[int]:
+        """The quasi-identifiers whose codes the classes of a node carry along for a metric."""
+        if metric is None or metric.carries is None:
+            return []
+        return self.sized(node) if metric.carries == "sizes" else self._sets.keyed(node)
+
+    def _sizes(self, index: int, level: int) -> dict[str, str]:
+        """Where the domain values under the generalized values of a level are counted."""
+        compiler = self._workspace.compiler
+        return {
+            "code": self._sets.codes.from_lookup(index, level, compiler.dialect),
+            "size": compiler.quote(f"s{level}"),
+            "lookup": self._workspace.quoted(self._sets.lookups[index].table),
+        }
+
+    # --- Frequency sets ---
+
+    def roll_up(self, source: Relation, node: Node, *, values: str | None) -> Relation:
+        """The frequency set of a node, made from that of one of its specializations.
+
+        Args:
+            source: the specialization's.
+            node: it.
+            values: the sensitive attribute whose values it counts, or the population; None for the classes alone.
+        """
+        target = self._workspace.table(f"rollup{next(self._rollups)}")
+        compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
+        words = [
+            compiler.dialect.masked(f"{quote('below')}.{quote(f'code{word}')}", str(mask))
+            for word, mask in enumerate(self._sets.codes.held(node))
+        ]
+        groups = self.keys(node, "below")
+        groups += [quote("value_code")] if values is not None else []
+        facts = [quote(fact) for fact in self._sets.facts[values].all] if values in self._sets.facts else []
+        groups += [quote("unit")] if self._sets.counting == "unit" else []
+        shape = compiler.shape(
+            "evaluate/rollup",
+            (len(words), len(groups), values is not None, len(facts)),
+            lambda: {
+                "target": Relation(("kanon_rollup",)),
+                "source": Relation(slot="below"),
+                "values": values is not None,
+                "facts": [slot(f"fact_{position}") for position, _ in enumerate(facts)],
+                "counting": self._sets.counting,
+                "words": [slot(f"word_{position}") for position, _ in enumerate(words)],
+                "groups": [slot(f"group_{position}") for position, _ in enumerate(groups)],
+            },
+        )
+        fills = {"below": self._workspace.quoted(source)}
+        fills |= {f"word_{position}": word for position, word in enumerate(words)}
+        fills |= {f"group_{position}": group for position, group in enumerate(groups)}
+        fills |= {f"fact_{position}": fact for position, fact in enumerate(facts)}
+        quoted = self._workspace.quoted(target)
+        self._workspace.run(compiler.fill("evaluate/rollup", shape, fills, target=quoted))
+        return target
+
+
+def _sizes_frame(position: int, name: str) -> Sql:
+    slots = {what: slot(f"{what}_{position}") for what in ("code", "size")}
+    return render("frequency/sizes", **slots, table=slot(f"lookup_{position}"), name=name)

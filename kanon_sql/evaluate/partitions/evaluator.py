@@ -1,0 +1,311 @@
+"""The evaluator of partitions: a batch of spans in, one generated statement, their verdicts out.
+
+A partition of a domain is written as the bits of its cuts, see :class:`kanon_sql.search.Cuts`. The
+spans of a batch have much in common: the vectors are grouped once by what they share, and each span
+is a row of numbers that says which cut it has besides, or lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate.classes import Frames, classes, conditions
+from kanon_sql.evaluate.evaluator import Evaluator, is_sound
+from kanon_sql.evaluate.partitions.order import Ordered, Places
+from kanon_sql.evaluate.partitions.packing import Packing
+from kanon_sql.models import KAnonymityModel, Measured, PrivacyModel
+from kanon_sql.search import Batch, Cuts, Lattice, Question, Span, Verdict, metric_of, rounded
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Sql, identifier, render, slot, sql_list
+
+__all__ = ["Partitions", "refuse_what_cuts_break"]
+
+_NULL = 2**30
+"""The number of NULL's interval where it is apart: above all others, whatever they are."""
+
+_MAP = ("atom", "interval_number", "head_digit", "finest_digit")
+_MAP_SIZES = ("head_size", "finest_size")
+_MOVES = ("node", "changes", "adds", "cut_at")
+_MOVES_SIZES = ("cut_low", "cut_high", "size_below", "size_above")
+
+
+def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
+    """Refuse requirements that a partition may satisfy although a coarser one does not, or its labels do not.
+
+    Raises:
+        UnsupportedError: names the requirement and says why.
+    """
+    for model in models:
+        if model.population is not None:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: its intervals end at values that released rows hold, so "
+                "that whom of a population they stand for is known only afterwards; use another algorithm, such as "
+                "optimal"
+            )
+        if model.quasi_identifiers is not None:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: it counts the classes of all quasi-identifiers "
+                "alone; use another algorithm, such as optimal"
+            )
+        if model.needs_facts or model.lists or model.hierarchy is not None or model.second is not None:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: it counts the values of a class alone, and not what else "
+                "the requirement asks of them; use another algorithm, such as optimal"
+            )
+        if not is_sound(model, by_person=spec.unit is not None, may_suppress=spec.suppression.limit != 0):
+            way = "with persons as the unit" if spec.unit is not None else "while rows may be suppressed"
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label} {way}: merging a class that satisfies it with one that "
+                "does not may break it, so that no bound holds; use another algorithm, such as optimal"
+                + ("" if spec.unit is not None else ", or a suppression limit of 0")
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The one cut by which a span differs from what its batch has in common.
+
+    Attributes:
+        attribute: the quasi-identifier's position.
+        place: where its domain is cut.
+        adds: the span's head has the cut; else its finest partition lacks it.
+    """
+
+    attribute: int
+    place: int
+    adds: bool
+
+
+class Partitions:
+    """Answers questions about spans of partitions.
+
+    Args:
+        evaluator: of the same frequency sets; it knows the requirements and the metric.
+        ordered: the domains and the frequency sets over them.
+    """
+
+    def __init__(self, evaluator: Evaluator, ordered: Ordered) -> None:
+        self._evaluator = evaluator
+        self._ordered = ordered
+        self._workspace = evaluator.workspace
+        self._packing = Packing([3, *(len(domain.first) + 1 for domain in ordered.domains)])
+        self._offsets: list[int] = []
+        groups, nulls, used = [], [], 0
+        for domain in ordered.domains:
+            self._offsets.append(used)
+            cuts = len(domain.first) - 1
+            groups.append(((1 << cuts) - 1) << used)
+            nulls.append(1 << (used + cuts - 1) if domain.null and cuts else 0)
+            used += cuts
+        self.cuts = Cuts(tuple(groups), tuple(nulls))
+
+    def question(self) -> Question:
+        """What the search may know. Its nodes are spans: pairs of numbers whose bits are cuts."""
+        every = (self.cuts.every, self.cuts.every)
+        return Question(
+            lattice=Lattice((0, 0), every),
+            heights=every,
+            monotone=True,
+            bound=lambda _: 0.0,
+            bounds=lambda _: (),
+            staged=False,
+            least=lambda _: 0.0,
+            rank=lambda verdict: (rounded(metric_of(verdict)), verdict.suppressed, verdict.node),
+            prefer=lambda verdict: (verdict.suppressed, rounded(metric_of(verdict)), verdict.node),
+            labels=(),
+            rows=self._evaluator.sets.rows,
+            max_suppressed=self._evaluator.max_suppressed,
+        )
+
+    def places(self, cuts: int) -> list[list[int]]:
+        """Per quasi-identifier, where a partition cuts its domain."""
+        found = []
+        for offset, domain in zip(self._offsets, self._ordered.domains, strict=True):
+            own = cuts >> offset
+            found.append([place for place in range(1, len(domain.first)) if own >> (place - 1) & 1])
+        return found
+
+    def ask(self, batch: Batch) -> list[Verdict]:
+        """The verdicts of a batch: one statement, if no span differs by more than a cut from the others."""
+        spans = [Span(*node) for node in batch.nodes]
+        head, finest = spans[0]
+        for span in spans:
+            head &= span.head
+            finest |= span.finest
+        changes = [self._changes(span, Span(head, finest)) for span in spans]
+        if max(map(len, changes)) <= 1:
+            return self._together(spans, Span(head, finest), changes)
+        return [verdict for span in spans for verdict in self.ask(Batch((span,), metrics=True))]
+
+    def _changes(self, span: Span, common: Span) -> list[_Change]:
+        """The cuts that a span has more in its head, or less in its finest partition.
+
+        A cut that sets NULL apart comes with any other by itself.
+        """
+        added = span.head & ~common.head
+        for group, null in zip(self.cuts.groups, self.cuts.nulls, strict=True):
+            if added & group & ~null:
+                added &= ~null
+        return [
+            _Change(attribute, place, adds)
+            for adds, cuts in ((True, added), (False, common.finest & ~span.finest))
+            for attribute, places in enumerate(self.places(cuts))
+            for place in places
+        ]
+
+    # --- The statement ---
+
+    @property
+    def _sized(self) -> list[int]:
+        """The quasi-identifiers whose intervals' sizes the metric asks for."""
+        return self._ordered.cut if self._evaluator.metric.carries == "sizes" else []
+
+    @property
+    def _smallest(self) -> int:
+        """Rows that every released class has at least; a person has a row at least."""
+        return max((model.k for model in self._evaluator.models if isinstance(model, KAnonymityModel)), default=1)
+
+    def _together(self, spans: Sequence[Span], common: Span, changes: Sequence[list[_Change]]) -> list[Verdict]:
+        compiler, metric = self._workspace.compiler, self._evaluator.metric
+        numbers = compiler.dialect.numbers
+        heads, finests = self.places(common.head), self.places(common.finest)
+        columns = [*_MAP, *(_MAP_SIZES if self._sized else ())]
+        fills = {
+            f"map_{position}": numbers(f"map{index}", columns, self._map(index, heads[index], finests[index]))
+            for position, index in enumerate(self._ordered.cut)
+        }
+        columns = [*_MOVES, *(_MOVES_SIZES if self._sized else ())]
+        rows = [[node, *self._move(heads, finests, own)] for node, own in enumerate(changes)]
+        fills["spans"] = numbers("spans", columns, rows)
+        fills["base"] = self._workspace.quoted(self._ordered.base)
+        for position, table in enumerate(self._ordered.values.values()):
+            fills[f"values_{position}"] = self._workspace.quoted(table)
+        key = (metric.name, self._smallest, self._evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
+        text = compiler.shape("evaluate/partitions/spans", key, self._context)
+        found = self._workspace.query(compiler.fill("evaluate/partitions/spans", text, fills), len(spans))
+        return [self._verdict(spans[int(row[0])], row[1:]) for row in found]
+
+    def _map(self, index: int, head: Places, finest: Places) -> list[list[int]]:
+        """Per atom: its interval in the finest partition, the digits of both keys, and both sizes."""
+        domain, stride = self._ordered.domains[index], self._packing.places[index + 1].stride
+        inside = {
+            atom: (number, size)
+            for number, (start, end, size) in enumerate(domain.intervals(head))
+            for atom in range(start, end)
+        }
+        rows = []
+        for number, (start, end, size) in enumerate(domain.intervals(finest)):
+            apart = domain.null and start == len(domain.first) - 1
+            for atom in range(start, end):
+                head_number, head_size = inside[atom]
+                row = [atom, _NULL if apart else number, head_number * stride, number * stride]
+                rows.append([*row, head_size, size] if self._sized else row)
+        return rows
+
+    def _move(self, heads: Sequence[Places], finests: Sequence[Places], changes: list[_Change]) -> list[int]:
+        """Which interval is cut where, or which two become one, by numbers of the finest, and the sizes they get."""
+        if not changes:
+            return [-1, 1, _NULL, *([_NULL, _NULL, 0, 0] if self._sized else [])]
+        (change,) = changes
+        domain, finest = self._ordered.domains[change.attribute], finests[change.attribute]
+        null = {len(domain.first) - 1} if domain.null else set()
+        low = high = below = above = 0
+        if change.adds:
+            for start, end, size in domain.intervals(sorted({*heads[change.attribute], change.place, *null})):
+                if end == change.place:
+                    low, below = start, size
+                if start == change.place:
+                    high, above = end, size
+        else:
+            for start, end, size in domain.intervals(sorted({*finest} - {change.place})):
+                if start < change.place < end:
+                    low, high, below, above = start, end, size, size
+        move = [change.attribute, int(change.adds), _number(finest, change.place)]
+        top = _NULL if high - 1 in null else _number(finest, high - 1)
+        return [*move, _number(finest, low), top + 1, below, above] if self._sized else move
+
+    def _context(self) -> dict[str, Any]:
+        evaluator, metric = self._evaluator, self._evaluator.metric
+        cut, sized, places = self._ordered.cut, self._sized, self._packing.places
+        words = range(places[-1].word + 1)
+        costs = metric.least_costs(self._smallest, [f"z{position}" for position, _ in enumerate(sized)])
+
+        def moved(vectors: str, *, values: bool) -> Sql:
+            return render(
+                "evaluate/partitions/moved",
+                vectors=slot(vectors),
+                maps=[slot(f"map_{position}") for position, _ in enumerate(cut)],
+                spans=slot("spans"),
+                moves=[*_MOVES, *(_MOVES_SIZES if sized else ())],
+                attributes=cut,
+                sized=sized,
+                words=list(words),
+                strides=[
+                    [(index, places[index + 1].stride) for index in cut if places[index + 1].word == word]
+                    for word in words
+                ],
+                null=_NULL,
+                values=values,
+                costs=list(costs.values()),
+                sums_rows=metric.carries is None,
+                counting=evaluator.sets.counting,
+            )
+
+        frames = Frames(
+            base=moved("base", values=False),
+            values={
+                name: moved(f"values_{position}", values=True) for position, name in enumerate(self._ordered.values)
+            },
+            counting=evaluator.sets.counting,
+            keys=[identifier("node"), *(identifier(f"head{word}") for word in words)],
+            carried=[identifier(f"head_size{index}") for index in sized],
+            summed=[identifier(f"least{position}") for position, _ in enumerate(costs)],
+        )
+        kept = sql_list([Sql(f"({item})") for item in conditions(evaluator.models)], " AND ")
+        return {
+            "classes": classes(frames, evaluator.models),
+            "kept": kept,
+            "aggregates": list(metric.aggregates(kept, frames.carried_names).items()),
+            "summed": frames.summed_names,
+        }
+
+    def _verdict(self, span: Span, row: Sequence[Any]) -> Verdict:
+        evaluator, metric = self._evaluator, self._evaluator.metric
+        sets, sized = evaluator.sets, self._sized
+        names = [f"z{position}" for position, _ in enumerate(sized)]
+        aggregates = list(metric.aggregates(Sql("1 = 1"), names))
+        costs = list(metric.least_costs(self._smallest, names))
+        total, kept_classes, suppressed = (int(value or 0) for value in row[:3])
+        suppressed += sets.null_rows
+
+        def value(names: Sequence[str], numbers: Sequence[Any]) -> float:
+            measured = Measured(
+                node=(0,) * len(sets.lookups),
+                suppressed=suppressed,
+                classes=total,
+                kept_classes=kept_classes,
+                sized=sized,
+                keyed=sized,
+                values=dict(zip(names, numbers, strict=True)),
+            )
+            return metric.value(evaluator.counts, measured)
+
+        satisfied = suppressed <= evaluator.max_suppressed and suppressed < sets.rows
+        return Verdict(
+            node=span,
+            satisfied=satisfied,
+            prunable=not satisfied,
+            suppressed=suppressed,
+            classes=total,
+            kept_classes=kept_classes,
+            metric=value(aggregates, row[3 : 3 + len(aggregates)]),
+            floor=value(costs, row[3 + len(aggregates) :]),
+        )
+
+
+def _number(places: Places, atom: int) -> int:
+    """The number of the interval that an atom is in."""
+    return sum(1 for place in places if place <= atom)

@@ -1,0 +1,215 @@
+"""The domains of the quasi-identifiers in order, and the frequency sets over them: what can be cut.
+
+Numbers, dates and times are ordered by value; text and all else by its label's characters. What a
+hierarchy's rows list is in their order instead: as they stand in a file or a tree, by its first
+column in a table. NULL comes last.
+
+An *atom* is a run of values that no candidate cut comes between: one value, unless the spec limits
+the cuts. Python learns where in its domain each atom lies, and neither values nor counts of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import SearchTooLarge
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import Lookup, read_hierarchy
+from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.sql import Relation, Sql, exact_text, identifier
+
+__all__ = ["MAX_CUTS", "Domain", "Ordered", "Places", "order_domains"]
+
+MAX_CUTS = 2_000
+"""The most candidate cuts of all quasi-identifiers together."""
+
+_BY_VALUE = ("integer", "decimal", "float", "date", "timestamp", "moment")
+
+Places = Sequence[int]
+"""Where a domain is cut, in ascending order: 3 cuts before the fourth atom."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """The ordered domain of one quasi-identifier.
+
+    Attributes:
+        lookup: its lookup table.
+        order: the scratch table of its values in order; None where the hierarchy has no level below the top.
+        open: the source's own values are the domain (a rule), not the rows of a hierarchy.
+        first, last: per atom, the first and last place in the domain that it covers.
+        values: per atom, how many values of the source it holds.
+        null: whether the last atom is NULL.
+    """
+
+    lookup: Lookup
+    order: Relation | None
+    open: bool
+    first: Sequence[int]
+    last: Sequence[int]
+    values: Sequence[int]
+    null: bool
+
+    def intervals(self, places: Places) -> list[tuple[int, int, int]]:
+        """The intervals: their first atom, the one after their last, and the domain values under them.
+
+        Without a cut there is one, which is the top: unless the rows of a hierarchy go beyond its values.
+        """
+        bounds = [0, *places, len(self.first)]
+        return [(start, end, self._size(start, end)) for start, end in pairwise(bounds)]
+
+    def last_interval(self, places: Places) -> int:
+        """How many intervals there are, NULL's left out: the number of the last, counted from 1."""
+        apart = self.null and bool(places) and places[-1] == len(self.first) - 1
+        return len(places) + 1 - int(apart)
+
+    def _size(self, start: int, end: int) -> int:
+        if self.null and start == len(self.first) - 1:
+            return 1
+        if start == 0 and end == len(self.first) and (self.open or self.null or self.order is None):
+            return self.lookup.domain_rows
+        return self.last[end - 1] - self.first[start] + 1
+
+    def level(self, places: Places) -> int:
+        """The level of a partition in the hierarchy value, interval, top."""
+        if self.order is None:
+            return 0
+        found = self.intervals(places)
+        if all(self.values[start] == 1 and end == start + 1 for start, end, _ in found):
+            return 0
+        return 2 if len(found) == 1 and found[0][2] == self.lookup.domain_rows else 1
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """The ordered domains, and the frequency sets over their atoms.
+
+    Attributes:
+        domains: one per quasi-identifier.
+        base: the vectors of atoms, ``a<i>`` for quasi-identifier i; a column for each that has an order.
+        values: per sensitive attribute, its set of the same kind.
+        limited: whether the spec's limit took candidate cuts away.
+    """
+
+    domains: Sequence[Domain]
+    base: Relation
+    values: Mapping[str, Relation]
+    limited: bool
+
+    @property
+    def cut(self) -> list[int]:
+        """The quasi-identifiers that have an order."""
+        return [domain.lookup.index for domain in self.domains if domain.order is not None]
+
+
+def order_domains(
+    workspace: Workspace, spec: Spec, columns: Mapping[str, Column], sets: FrequencySets, *, most: int | None
+) -> Ordered:
+    """Order every domain and group the frequency sets by its atoms.
+
+    Args:
+        workspace: where to build the tables.
+        spec: names the hierarchies.
+        columns: the source's columns by name.
+        sets: the frequency sets.
+        most: the most candidate cuts per quasi-identifier, at quantiles of the rows; None for all.
+
+    Raises:
+        SearchTooLarge: there are more than ``MAX_CUTS`` candidate cuts.
+    """
+    workspace.report("ordering the domains", None)
+    orders: dict[int, tuple[Relation, bool]] = {}
+    for lookup in sets.lookups:
+        if lookup.height:
+            orders[lookup.index] = _order(workspace, spec, columns[lookup.name], sets, lookup, most)
+    tables = {index: {"order": order} for index, (order, _) in orders.items()}
+    atoms: dict[int, list[tuple[int, ...]]] = {}
+    if tables:
+        counts = workspace.each("evaluate/partitions/count", len(tables), tables)
+        found = sum(max(0, int(count) - 1) for _, count in counts)
+        if found > MAX_CUTS:
+            raise SearchTooLarge(
+                f"the domains have {found:,} places to cut at (at most {MAX_CUTS:,} for the algorithm 'k_optimize'); "
+                "limit them with search.cuts, such as 'cuts: 50' per quasi-identifier"
+            )
+        for index, *atom in workspace.each("evaluate/partitions/atoms", found + len(tables), tables):
+            atoms.setdefault(index, []).append(tuple(int(number) for number in atom))
+    domains = [_domain(lookup, orders.get(lookup.index), atoms.get(lookup.index, _ALONE)) for lookup in sets.lookups]
+
+    def vectors(what: str, source: Relation, *, values: bool) -> Relation:
+        named = {f"order_{index}": order for index, (order, _) in orders.items()} | {"source_set": source}
+        codes = {f"code_{index}": sets.codes.code(index, 0, workspace.compiler.dialect, "vectors") for index in orders}
+        return workspace.make(
+            "evaluate/partitions/vectors",
+            what,
+            named,
+            codes,
+            items=tuple(orders),
+            values=values,
+            counting=sets.counting,
+        )
+
+    return Ordered(
+        domains=domains,
+        base=vectors("atoms", sets.base, values=False),
+        values={
+            name: vectors(f"atoms{number}", table, values=True)
+            for number, (name, table) in enumerate(sets.values.items())
+        },
+        limited=any(sum(domain.values) > len(domain.values) for domain in domains),
+    )
+
+
+_ALONE = [(0, 0, 0, 1, 0)]
+"""The atom of a hierarchy that is its top alone."""
+
+
+def _domain(lookup: Lookup, order: tuple[Relation, bool] | None, atoms: Sequence[tuple[int, ...]]) -> Domain:
+    _, first, last, values, null = zip(*sorted(atoms), strict=True)
+    table, is_open = (None, True) if order is None else order
+    return Domain(lookup=lookup, order=table, open=is_open, first=first, last=last, values=values, null=bool(null[-1]))
+
+
+def _order(
+    workspace: Workspace, spec: Spec, column: Column, sets: FrequencySets, lookup: Lookup, most: int | None
+) -> tuple[Relation, bool]:
+    """The order table of a quasi-identifier, and whether its domain is open."""
+    positions = _positions(workspace, spec, lookup)
+    tables = {"lookup": lookup.table, "frequency": sets.base}
+    order = workspace.make(
+        "evaluate/partitions/order",
+        f"order{lookup.index}",
+        tables if positions is None else {**tables, "positions": positions},
+        {
+            "code": sets.codes.code(lookup.index, 0, workspace.compiler.dialect),
+            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.compiler.dialect),
+        },
+        listed=positions is not None,
+        by_value=positions is None and column.kind in _BY_VALUE,
+        skip_nulls=spec.nulls == "suppress",
+        most=most,
+    )
+    return order, positions is None
+
+
+def _positions(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:
+    """A scratch table of a hierarchy's values, ``l0``, and their places in it, ``l1``; None for a rule."""
+    hierarchy = lookup.quasi_identifier.hierarchy
+    if not isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
+        return None
+    target = workspace.table(f"positions{lookup.index}")
+    if isinstance(hierarchy, TableHierarchy):
+        source = Relation(hierarchy.table)
+        first = next(iter(workspace.columns(source).values()))
+        name = Sql(f"listed.{identifier(first.name)}")
+        sort = name if first.kind in _BY_VALUE else exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+        workspace.execute("evaluate/partitions/positions", target=target, table=source, name=first.name, sort=sort)
+    else:
+        rows = (
+            read_hierarchy(spec.resolve(hierarchy.path)) if isinstance(hierarchy, FileHierarchy) else hierarchy.rows()
+        )
+        workspace.load(target, ["l0", "l1"], [(row[0], str(place)) for place, row in enumerate(rows)])
+    return target

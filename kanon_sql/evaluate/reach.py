@@ -1,0 +1,61 @@
+"""What can be known before a search: that no generalization can satisfy, however much it suppresses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isqrt
+
+from kanon_sql.engines import Workspace
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import PrivacyModel, Whole
+
+__all__ = ["out_of_reach", "rows_in_words"]
+
+
+def rows_in_words(count: int) -> str:
+    """``1 row``, ``2,300 rows``."""
+    return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def out_of_reach(
+    workspace: Workspace, models: Sequence[PrivacyModel], sets: FrequencySets, max_suppressed: int
+) -> str | None:
+    """Why no generalization satisfies, in a sentence; None where one may.
+
+    At most one small statement per sensitive attribute, over its values.
+
+    Args:
+        workspace: where the frequency sets are.
+        models: the requirements.
+        sets: the frequency sets.
+        max_suppressed: MaxSup, in rows.
+    """
+    by_person = sets.persons is not None
+    protected = sets.rows if sets.persons is None else sets.persons
+    largest_k = max((model.least_size for model in models if model.least_size is not None), default=1)
+    if protected < largest_k:
+        what = "persons" if by_person else "rows"
+        return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
+    if sets.null_rows > max_suppressed:
+        return (
+            f"{rows_in_words(sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
+            f"but the suppression limit is {rows_in_words(max_suppressed)}: raise the limit or use nulls: value"
+        )
+    wholes: dict[str, Whole] = {}
+    for model in models:
+        if not model.is_bounded or model.attribute is None:
+            continue
+        if model.attribute not in wholes:
+            sizes = _sizes(workspace, sets, model.attribute)
+            wholes[model.attribute] = Whole(sizes, None if by_person else max_suppressed)
+        reason = model.out_of_reach(wholes[model.attribute])
+        if reason is not None:
+            return f"no generalization satisfies {model.label}: {reason}"
+    return None
+
+
+def _sizes(workspace: Workspace, sets: FrequencySets, attribute: str) -> dict[int, int]:
+    """How many values of an attribute are held by how many rows or persons."""
+    most = isqrt(2 * sets.rows) + 1  # so many different sizes add up to more rows than there are
+    found = workspace.fetch("evaluate/source_counts", most, table=sets.references[attribute])
+    return {int(size): int(count) for size, count in found}

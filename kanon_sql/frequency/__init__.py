@@ -1,0 +1,59 @@
+"""Frequency sets: the one pass over the source, and what is known of its values.
+
+The source is grouped once by its quasi-identifiers, its sensitive attributes and the person. The distinct vectors
+become codes of the lookup tables; every later question reads these frequency sets, or a rollup of them. What a privacy
+model asks of each sensitive value (its share, its rank, its group in a hierarchy) and a population table's vectors are
+kept beside them.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.frequency.population import Matched, classes_of, match_populations, population_notes, populations_of
+from kanon_sql.frequency.prepared import KeptSets, prepared
+from kanon_sql.frequency.sets import (
+    Counting,
+    FrequencySets,
+    build_frequency_sets,
+    count_attributes,
+    holds_all,
+    widest_numbers,
+)
+from kanon_sql.frequency.source import (
+    OpenTable,
+    explained_if_missing,
+    is_same_table,
+    no_such_table,
+    open_table,
+    source_columns,
+    source_of,
+    unknown_columns,
+)
+from kanon_sql.frequency.value_facts import Facts, facts_of, measured_models, with_hierarchy
+
+__all__ = [
+    "Counting",
+    "Facts",
+    "FrequencySets",
+    "KeptSets",
+    "Matched",
+    "OpenTable",
+    "build_frequency_sets",
+    "classes_of",
+    "count_attributes",
+    "explained_if_missing",
+    "facts_of",
+    "holds_all",
+    "is_same_table",
+    "match_populations",
+    "measured_models",
+    "no_such_table",
+    "open_table",
+    "population_notes",
+    "populations_of",
+    "prepared",
+    "source_columns",
+    "source_of",
+    "unknown_columns",
+    "widest_numbers",
+    "with_hierarchy",
+]

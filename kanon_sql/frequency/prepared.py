@@ -1,0 +1,103 @@
+"""What a search begins with: the source's frequency sets, made for one search or kept for several.
+
+Searches that differ in k, in their limit or in their strategy ask the same frequency sets. ``compare`` keeps them, so
+that the source is read once for all of its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.frequency.population import populations_of
+from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
+from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
+from kanon_sql.frequency.value_facts import measured_models
+from kanon_sql.models import PrivacyModel, models_of
+from kanon_sql.spec import KAnonymity, Spec
+
+__all__ = [
+    "KeptSets",
+    "Prepared",
+    "prepared",
+]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The frequency sets of a spec's source.
+
+    Attributes:
+        workspace: still open; the sets are in it.
+        columns: the source's columns by name.
+        models: the requirements, with what the source says of their attributes.
+        sets: the frequency sets.
+    """
+
+    workspace: Workspace
+    columns: Mapping[str, Column]
+    models: list[PrivacyModel]
+    sets: FrequencySets
+
+
+@contextmanager
+def prepared(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Prepared]:
+    """Build the frequency sets of a spec; they vanish at the end of the block."""
+    relation = source_of(engine, spec)
+    with open_workspace(engine, relation, report) as workspace:
+        with explained_if_missing(engine, spec.source.table):
+            columns = source_columns(workspace, spec, relation)
+        models = models_of(spec)
+        attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
+        populations = populations_of(workspace, spec, models, columns)
+        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
+        yield Prepared(workspace, columns, measured_models(models, sets.facts), sets)
+
+
+class KeptSets:
+    """Frequency sets that outlive a search, for the next one that asks for the same; a context manager.
+
+    Args:
+        engine: where the source is. The runs of all searches must be inside one block of this object.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._open = ExitStack()
+        self._key: object = None
+        self._kept: Prepared | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._open.__exit__(kind, error, trace)
+
+    @contextmanager
+    def prepared(self, spec: Spec, report: Reporter | None) -> Iterator[Prepared]:
+        """The frequency sets of a spec: those of the last search where they are the same, else new ones in their place.
+
+        What the search adds to their workspace vanishes at the end of the block.
+        """
+        key = _key(spec)
+        if self._kept is None or key != self._key:
+            self._kept = None
+            self._open.close()
+            self._kept = self._open.enter_context(prepared(self._engine, spec, report))
+            self._key = key
+        kept = self._kept
+        columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
+        with kept.workspace.lasting(report):
+            yield replace(kept, columns=columns, models=measured_models(models_of(spec), kept.sets.facts))
+
+
+def _key(spec: Spec) -> object:
+    """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
+    others = [item for item in spec.privacy if not isinstance(item, KAnonymity)]
+    return spec.source, spec.base_dir, spec.unit, spec.nulls, list(spec.quasi_identifiers.items()), others

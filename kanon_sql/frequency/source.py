@@ -1,0 +1,161 @@
+"""A table that a verb reads as it stands: the spec's source, or any other table by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from kanon_sql.engines import Column, Engine, Workspace
+from kanon_sql.errors import DatabaseError, Problem, SpecError
+from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.sql import Relation, source_relation
+
+__all__ = [
+    "OpenTable",
+    "explained_if_missing",
+    "is_same_table",
+    "no_such_table",
+    "open_table",
+    "source_columns",
+    "source_of",
+    "unknown_columns",
+]
+
+
+def no_such_table(engine: Engine, parts: tuple[str, ...], *, or_file: bool = False) -> str:
+    """That there is no such table or view, nor a file where one would do, and what to do."""
+    said = f"there is no table or view {format_table_name(parts)!r} in {engine.label}; expected its name as the "
+    if engine.label == ":memory:":
+        said += "database has it; name the database that holds it with -d FILE or -d URL"
+    else:
+        said += "database has it, such as visits or clinic.visits"
+    return f"{said}, or the path of a Parquet or CSV file" if or_file else said
+
+
+@contextmanager
+def explained_if_missing(engine: Engine, parts: tuple[str, ...] | None) -> Iterator[None]:
+    """Say of a failure inside that it comes from a missing table, if it does.
+
+    Args:
+        engine: where the table is looked for, after the failure only.
+        parts: its name; None for a query or a file.
+
+    Raises:
+        DatabaseError: what was raised inside, in better words where the table is not there.
+    """
+    try:
+        yield
+    except DatabaseError:
+        found: object = True
+        if parts is not None:
+            with suppress(DatabaseError):
+                found = engine.exists(parts)
+        if parts is not None and found is None:
+            raise DatabaseError(no_such_table(engine, parts)) from None
+        raise
+
+
+@dataclass(frozen=True)
+class OpenTable:
+    """A table and its columns.
+
+    Attributes:
+        shown: what messages call it.
+        relation: it; the source's slot where it is the source, so that its scans are counted.
+        columns: its columns by name.
+        is_source: whether it is the spec's source.
+    """
+
+    shown: str
+    relation: Relation
+    columns: Mapping[str, Column]
+    is_source: bool
+
+    def refuse_inexact(self, workspace: Workspace, names: Iterable[str]) -> None:
+        """Refuse it where this engine could not compare some of its columns exactly.
+
+        Raises:
+            UnsupportedError: values of several types, or texts whose blanks are ignored.
+        """
+        used = {name: self.columns[name] for name in names}
+        refuse_mixed_forms(workspace, self.relation, used)
+        refuse_blank_ends(workspace, self.relation, exact_texts(list(used.values()), "checked"), self.shown)
+
+
+def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> OpenTable:
+    """Look up a table's columns, without reading a row.
+
+    Args:
+        engine: where it is.
+        spec: names the source.
+        parts: the table's name; None for the source.
+    """
+    source = spec.source.table
+    is_source = parts is None or (source is not None and is_same_table(engine, source, parts))
+    relation = source_of(engine, spec) if parts is None else engine.relation(table=parts, query=None, file=None)
+    named = parts or source
+    with explained_if_missing(engine, named):
+        columns = {column.name: column for column in engine.columns(relation)}
+    shown = "the source" if named is None else ".".join(named)
+    return OpenTable(shown, source_relation() if is_source else Relation(named or ()), columns, is_source)
+
+
+def unknown_columns(shown: str, columns: Iterable[str], names: Iterable[str], why: str) -> list[Problem]:
+    """A problem for each column that a table lacks.
+
+    Args:
+        shown: what messages call the table.
+        columns: its columns.
+        names: the columns that are needed.
+        why: who needs them, such as ``which the spec needs``.
+    """
+    known, problems = list(columns), []
+    for name in names:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(map(repr, known))}"
+            problems.append(Problem(f"{shown}: there is no column {name!r}, {why}; {hint}"))
+    return problems
+
+
+def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str, Column]:
+    """The source's columns by name, checked against the spec.
+
+    Raises:
+        SpecError: the spec names a column that the source does not have.
+    """
+    columns = {column.name: column for column in workspace.engine.columns(relation)}
+    named = [
+        *((f"identifiers: {name}", name) for name in spec.identifiers),
+        *((f"quasi_identifiers: {name}", name) for name in spec.quasi_identifiers),
+        *((f"sensitive: {name}", name) for name in spec.sensitive),
+        *((f"keep: {name}", name) for name in spec.keep),
+        *((f"unit: {name}", name) for name in (spec.unit,) if name is not None),
+    ]
+    problems = []
+    for where, name in named:
+        if name not in columns:
+            close = get_close_matches(name.lower(), [column.lower() for column in columns], n=1, cutoff=0.6)
+            original = next((column for column in columns if close and column.lower() == close[0]), None)
+            hint = f"did you mean {original!r}?" if original else f"expected one of {', '.join(map(repr, columns))}"
+            problems.append(Problem(f"{where}: the source has no such column; {hint}"))
+    if problems:
+        raise SpecError(problems)
+    return columns
+
+
+def source_of(engine: Engine, spec: Spec) -> str:
+    """The FROM form of the spec's source."""
+    file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
+    return engine.relation(table=spec.source.table, query=spec.source.query, file=file)
+
+
+def is_same_table(engine: Engine, first: tuple[str, ...], second: tuple[str, ...]) -> bool:
+    """Whether two ways of writing a name mean one table or view."""
+    if first == second or first[-1].lower() != second[-1].lower():
+        return first == second
+    found = engine.full_name(first)
+    return found is not None and found == engine.full_name(second)

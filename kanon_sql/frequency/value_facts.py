@@ -1,0 +1,185 @@
+"""What models ask of each value of a sensitive attribute, besides how often the reference has it.
+
+A value's rank, its group in a hierarchy, whether a requirement lists it: facts that do not
+depend on the class. They travel with the value's code as columns, so that no query about
+classes needs a join.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.hierarchies import build_sensitive_lookup, value_text
+from kanon_sql.models import PrivacyModel
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, Sql, exact_text, render
+
+__all__ = ["Facts", "facts_of", "measured_models", "with_hierarchy"]
+
+_ORDERED = ("integer", "decimal", "float", "date", "timestamp", "moment")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The facts about the values of one sensitive attribute.
+
+    Attributes:
+        column: the attribute.
+        names: the columns that hold facts of the reference.
+        lists: a column that marks values -> these values, as text.
+        must_occur: those of ``lists`` of which every value has to occur.
+        lookup: the table of its hierarchy, where a model uses one.
+        levels: the height of that hierarchy; 1 without one.
+    """
+
+    column: Column
+    names: tuple[str, ...]
+    lists: Mapping[str, tuple[str, ...]]
+    must_occur: tuple[str, ...]
+    lookup: Relation | None = None
+    levels: int = 1
+
+    @property
+    def counted(self) -> bool:
+        """Whether the number of values is a fact."""
+        return "reference_values" in self.names
+
+    @property
+    def ranked(self) -> bool:
+        """Whether ranks are facts."""
+        return "value_rank" in self.names
+
+    @property
+    def group_levels(self) -> range:
+        """The levels of the hierarchy whose groups are facts: between the values and the top."""
+        return range(1, self.levels)
+
+    @property
+    def of_reference(self) -> list[str]:
+        """All columns of facts that come from the reference."""
+        groups = [name for level in self.group_levels for name in (f"group{level}", f"group_share{level}")]
+        return [*self.names, *groups]
+
+    @property
+    def all(self) -> list[str]:
+        """All columns of facts."""
+        return [*self.of_reference, *self.lists]
+
+    def value_facts(self) -> Sql:
+        """The columns of facts, over :meth:`value_counts`."""
+        return render("frequency/value_facts", facts=self)
+
+    def value_counts(self, counts: Sql) -> Sql:
+        """A FROM form of the values' counts with what their facts are made of; ``counts`` is a query of them."""
+        return render("frequency/value_counts", facts=self, counts=counts)
+
+    def label(self, value: Sql) -> Sql:
+        """A value as it is compared with those that a requirement lists."""
+        return exact_text(Sql(f"({value_text(self.column, value)})"))
+
+    def marks(self, value: Sql) -> dict[str, Sql]:
+        """The columns that mark listed values, over any expression of the value."""
+        label = self.label(value) if self.lists else value
+        return {
+            name: render("frequency/marked", label=label, values=list(values)) if values else Sql("0")
+            for name, values in self.lists.items()
+        }
+
+    def absent(self, workspace: Workspace, table: Relation, alias: str, value: Sql) -> int:
+        """How many values to protect do not occur in a table.
+
+        Args:
+            workspace: where to look: one statement, and none where no value has to occur.
+            table: the table.
+            alias: its alias in ``value``.
+            value: the expression of the attribute's value.
+        """
+        missing = 0
+        for name in self.must_occur:
+            (count,) = workspace.row(
+                "frequency/occurring",
+                table=table,
+                alias=alias,
+                wanted=len(set(self.lists[name])),
+                label=self.label(value),
+                marked=self.marks(value)[name],
+            )
+            missing += int(count)
+        return missing
+
+    def refuse_absent(self, missing: int) -> None:
+        """Refuse values to protect that occur nowhere: misspelt, they would not be protected, and nobody would know.
+
+        Raises:
+            SpecError: there are such values; it counts them.
+        """
+        if missing:
+            raise SpecError(
+                f"privacy: {missing} of the values to protect of {self.column.name!r} occur nowhere, so that nothing "
+                "would be protected; write values as the database shows them as text, and leave out unused ones"
+            )
+
+
+def facts_of(models: Sequence[PrivacyModel], column: Column) -> Facts:
+    """The facts that some models ask of an attribute, all but its hierarchy.
+
+    Raises:
+        SpecError: ranks are asked of a column whose values have no order that means something.
+    """
+    own = [model for model in models if model.attribute == column.name]
+    if any(model.spans for model in own):
+        _refuse_unordered(column)
+    lists: dict[str, tuple[str, ...]] = {}
+    for model in own:
+        lists |= model.lists
+    return Facts(
+        column=column,
+        names=tuple(dict.fromkeys(name for model in own for name in model.needs_facts)),
+        lists=lists,
+        must_occur=tuple(name for model in own for name in model.must_occur),
+    )
+
+
+def with_hierarchy(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], facts: Facts, index: int, raw: Relation
+) -> Facts:
+    """The facts with those of the attribute's hierarchy, if a model uses one.
+
+    Args:
+        workspace: where to build its lookup table.
+        spec: where its file is.
+        models: the requirements.
+        facts: of the attribute, without it.
+        index: the attribute's values are the column ``v<index>`` of ``raw``.
+        raw: a frequency table.
+
+    Raises:
+        HierarchyError, SpecError: the hierarchy does not fit the attribute's values.
+    """
+    for model in models:
+        if model.attribute == facts.column.name and model.hierarchy is not None:
+            lookup = build_sensitive_lookup(workspace, spec, facts.column, index, model.hierarchy, raw)
+            return replace(facts, lookup=lookup.table, levels=lookup.height)
+    return facts
+
+
+def measured_models(models: Sequence[PrivacyModel], facts: Mapping[str, Facts]) -> list[PrivacyModel]:
+    """The models, now that the heights of their hierarchies are known."""
+    return [
+        model
+        if model.attribute is None or model.hierarchy is None
+        else model.with_levels(facts[model.attribute].levels)
+        for model in models
+    ]
+
+
+def _refuse_unordered(column: Column) -> None:
+    """Refuse ranks of texts and the like: their order depends on the engine and means nothing."""
+    if column.kind not in _ORDERED:
+        raise SpecError(
+            f"t_closeness: distance: ordered needs a number or a date, but {column.name!r} is {column.type}; use "
+            "distance: equal or hierarchical, or cast the column in a source query"
+        )

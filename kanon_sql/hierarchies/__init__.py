@@ -1,0 +1,41 @@
+"""Hierarchies as lookup tables in the database: value -> a code and a label per level.
+
+A hierarchy comes from rules (intervals, prefixes, dates, SQL), a file, a tree or a table. It is built from the values
+that occur, checked there (it covers every value, and its levels nest), and stored as one lookup table per quasi-
+identifier. The codes of a lookup table are paths from the top, so that a level is a mask over their bits. The room
+also knows how a column's values are compared exactly on every engine, and refuses values that cannot be.
+"""
+
+from __future__ import annotations
+
+from kanon_sql.hierarchies.build import Lookup, Site, build_lookups, build_sensitive_lookup, highest_below_top, survey
+from kanon_sql.hierarchies.codes import Codes, Widest
+from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
+from kanon_sql.hierarchies.lookups import Survey
+from kanon_sql.hierarchies.rules import EXACT_RANGE, rule_labels, value_text
+
+__all__ = [
+    "EXACT_RANGE",
+    "TOP",
+    "Codes",
+    "FileStyle",
+    "Lookup",
+    "Site",
+    "Survey",
+    "Widest",
+    "build_lookups",
+    "build_sensitive_lookup",
+    "exact_texts",
+    "exact_value",
+    "file_names",
+    "highest_below_top",
+    "read_hierarchy",
+    "refuse_blank_ends",
+    "refuse_mixed_forms",
+    "rule_labels",
+    "survey",
+    "value_text",
+    "with_top",
+    "write_hierarchy",
+]

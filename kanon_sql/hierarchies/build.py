@@ -1,0 +1,323 @@
+"""Hierarchies as lookup tables in the database: value -> a code and a label per level.
+
+Rule-based hierarchies are built by SQL from the distinct values of the frequency pass, so
+that not even those reach Python. What the user brings (a file, a tree, a table) is
+validated and joined by text. Only counts come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import HierarchyError, Problem, SpecError
+from kanon_sql.hierarchies.exact import refuse_blank_ends
+from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
+from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey
+from kanon_sql.hierarchies.rules import EXACT_RANGE, rule_labels, value_text
+from kanon_sql.spec import FileHierarchy, IntervalsHierarchy, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.sql import Relation, Sql, exact_text
+
+__all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_below_top", "survey"]
+
+
+def build_lookups(
+    workspace: Workspace,
+    spec: Spec,
+    columns: dict[str, Column],
+    raw: Relation,
+    *,
+    start: int = 0,
+    partial: bool = False,
+) -> list[Lookup]:
+    """Build, load and validate the lookup table of every quasi-identifier.
+
+    Args:
+        workspace: where to build them.
+        spec: names the quasi-identifiers and their hierarchies.
+        columns: the source's columns by name.
+        raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
+        start: the number of the first of them.
+        partial: values without a row are allowed; they have the top's label alone, and NULL below it.
+
+    Raises:
+        HierarchyError: values without a row (counted), or levels that do not nest.
+        SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
+    """
+    sites = [
+        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
+        for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
+    ]
+    found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial)
+    return [item.lookup(spec.nulls) for item in found]
+
+
+def build_sensitive_lookup(
+    workspace: Workspace, spec: Spec, column: Column, index: int, hierarchy: QuasiIdentifier, raw: Relation
+) -> Lookup:
+    """Build, load and validate the lookup table of a sensitive attribute's hierarchy.
+
+    Its top is the lowest level where all values have the top's label: who repeats it would make every
+    distance, which is a level over the height, as small as they like.
+
+    Args:
+        workspace: where to build it.
+        spec: where its file is.
+        column: the attribute; its values are the column ``v<index>`` of the table ``raw``.
+        index: its position among the sensitive attributes.
+        hierarchy: of the attribute.
+        raw: a frequency table.
+
+    Raises:
+        HierarchyError, SpecError: as :func:`build_lookups`.
+    """
+    where = f"privacy: the hierarchy of {column.name}"
+    site = Site(index, where, column, f"v{index}", f"_sensitive{index}", hierarchy)
+    (found,) = _sound(workspace, spec, [site], raw, "value", partial=False)
+    return replace(found.lookup("value"), height=_root(workspace, found.table))
+
+
+def _root(workspace: Workspace, built: BuiltTable) -> int:
+    """The lowest level where all values have the top's label. What the user wrote down needs no statement."""
+    below = list(built.levels)[1:]
+    if not below:
+        return built.height
+    if built.given is None:
+        return 1 + highest_below_top(workspace, built.nested_in, below, built.top)
+    return 1 + max((level for level in below if any(row[level] != built.top for row in built.given)), default=0)
+
+
+def highest_below_top(workspace: Workspace, labels: Relation, levels: Sequence[int], top: str) -> int:
+    """The highest of some levels at which some value has another label than the top's; 0 where none has.
+
+    Args:
+        workspace: where.
+        labels: a table with a row per value and a column ``l<level>`` per level.
+        levels: from 1 on, lowest first.
+        top: the top's label.
+    """
+    if not levels:
+        return 0
+    others = workspace.row("hierarchies/below_top", labels=labels, levels=levels, top=top)
+    return max((level for level, count in zip(levels, others, strict=True) if count), default=0)
+
+
+@dataclass(frozen=True)
+class Site:
+    """A column of a raw frequency table that gets a lookup table.
+
+    Attributes:
+        index: its number among the sites.
+        where: what to call it in messages.
+        column: the source's column.
+        raw_column: its column in the raw frequency table.
+        suffix: of its scratch tables' names.
+        hierarchy: its hierarchy.
+    """
+
+    index: int
+    where: str
+    column: Column
+    raw_column: str
+    suffix: str
+    hierarchy: QuasiIdentifier
+
+
+def _sound(
+    workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation, nulls: str, *, partial: bool
+) -> list[Survey]:
+    """The lookup tables of some columns, which nest and cover the data."""
+    found = survey(workspace, spec, sites, raw)
+    for problems in (
+        [problem for item in found for problem in item.nesting_problems()],
+        [problem for item in found for problem in item.coverage_problems(nulls, partial=partial)],
+    ):
+        if problems:
+            raise HierarchyError(problems)
+    return found
+
+
+def survey(workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation) -> list[Survey]:
+    """Build and load the lookup tables of some columns, and find out whether they nest and cover the data.
+
+    Args:
+        workspace: where to build them.
+        spec: where hierarchy files are.
+        sites: the columns.
+        raw: the raw frequency table.
+
+    Raises:
+        HierarchyError: a hierarchy file or table that is none.
+        SpecError: a hierarchy that does not fit its column's type, or level limits outside it.
+    """
+    built = []
+    for site in sites:
+        if isinstance(site.hierarchy.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
+            built.append(_from_rows(workspace, spec, site, raw))
+        else:
+            built.append(_from_rule(workspace, site, raw))
+    for item in built:
+        labels = [exact_text(Sql(f"checked.l{level}")) for level in item.levels]
+        refuse_blank_ends(workspace, item.nested_in, labels, f"{item.where}: its hierarchy")
+    _check_limits(built)
+    split, coverage = _nesting(workspace, built), _coverage(workspace, built, raw)
+    return [Survey(item, split[item.index], coverage[item.index]) for item in built]
+
+
+def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
+    labels = rule_labels(site.column, site.hierarchy, site.where)
+    if isinstance(site.hierarchy.hierarchy, IntervalsHierarchy):
+        (out_of_range,) = workspace.row("hierarchies/range", raw=raw, raw_column=site.raw_column, bound=EXACT_RANGE)
+        if out_of_range:
+            raise HierarchyError(
+                f"{site.where}: {out_of_range} distinct values are not finite or not between "
+                f"-10^15 and 10^15, so no interval holds them; filter or cast them in a source query"
+            )
+    table = workspace.table(f"lookup{site.suffix}")
+    workspace.execute(
+        "hierarchies/lookup_rules",
+        target=table,
+        raw=raw,
+        raw_column=site.raw_column,
+        labels=labels,
+        height=len(labels),
+        top=TOP,
+    )
+    return BuiltTable(
+        index=site.index,
+        name=site.column.name,
+        where=site.where,
+        column=site.raw_column,
+        table=table,
+        height=len(labels),
+        top=TOP,
+        quasi_identifier=site.hierarchy,
+        hierarchy_rows=None,
+        given=None,
+        nested_in=table,
+    )
+
+
+def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> BuiltTable:
+    hierarchy = site.hierarchy.hierarchy
+    domain = workspace.table(f"domain{site.suffix}")
+    given = None
+    if isinstance(hierarchy, TableHierarchy):
+        levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain)
+    else:
+        if isinstance(hierarchy, FileHierarchy):
+            given = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
+        else:
+            assert isinstance(hierarchy, TreeHierarchy)
+            given = with_top(hierarchy.rows())
+        levels, top, rows = len(given[0]), given[0][-1], len(given)
+        workspace.load(domain, [f"l{level}" for level in range(levels)], given)
+    table = workspace.table(f"lookup{site.suffix}")
+    compiler = workspace.compiler
+    workspace.run(
+        compiler.filled(
+            "hierarchies/lookup_rows",
+            {
+                "column": compiler.quote(site.raw_column),
+                "raw": workspace.quoted(raw),
+                "domain": workspace.quoted(domain),
+            },
+            target=workspace.quoted(table),
+            text=value_text(site.column, Sql("found.value")),
+            height=levels - 1,
+            top=top,
+        )
+    )
+    return BuiltTable(
+        index=site.index,
+        name=site.column.name,
+        where=site.where,
+        column=site.raw_column,
+        table=table,
+        height=levels - 1,
+        top=top,
+        quasi_identifier=site.hierarchy,
+        hierarchy_rows=rows,
+        given=given,
+        nested_in=domain,
+    )
+
+
+def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation) -> tuple[int, str, int]:
+    """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
+    where = f"{where}.table"
+    source = Relation(hierarchy.table)
+    names = list(workspace.columns(source))
+    workspace.execute("hierarchies/copy", target=domain, table=source, names=names)
+    rows, missing, repeated, tops, top = workspace.row("hierarchies/domain_summary", domain=domain, levels=len(names))
+    problems = []
+    if not rows:
+        problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
+    if missing:
+        problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
+    if repeated:
+        problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
+    if problems:
+        raise HierarchyError(problems)
+    if tops == 1 and len(names) > 1:
+        return len(names), str(top), int(rows)
+    return len(names) + 1, TOP, int(rows)
+
+
+def _check_limits(built: Sequence[BuiltTable]) -> None:
+    problems = []
+    for item in built:
+        maximum, minimum = item.quasi_identifier.maximum_level, item.quasi_identifier.minimum_level
+        for what, level in (("minimum_level", minimum), ("maximum_level", maximum)):
+            if level is not None and level > item.height:
+                problems.append(
+                    Problem(
+                        f"{item.where}: {what} {level} is above the hierarchy's top, which is level {item.height}; "
+                        "lower it"
+                    )
+                )
+    if problems:
+        raise SpecError(problems)
+
+
+def _nesting(workspace: Workspace, built: Sequence[BuiltTable]) -> dict[int, dict[int, int]]:
+    """Per lookup table and level, the labels that have more than one parent."""
+    quote = workspace.compiler.quote
+    items = [
+        {
+            "attribute": str(item.index),
+            "level": str(level),
+            "labels": workspace.quoted(item.nested_in),
+            "child": quote(f"l{level}"),
+            "parent": quote(f"l{level + 1}"),
+        }
+        for item in built
+        for level in range(item.height - 1)
+    ]
+    split: dict[int, dict[int, int]] = {item.index: {} for item in built}
+    if items:
+        filled = workspace.compiler.filled
+        statement = workspace.compiler.union([filled("hierarchies/nesting", item) for item in items])
+        for attribute, level, count in workspace.query(statement, len(items)):
+            split[attribute][int(level)] = int(count)
+    return split
+
+
+def _coverage(workspace: Workspace, built: Sequence[BuiltTable], raw: Relation) -> dict[int, Coverage]:
+    compiler = workspace.compiler
+    branches = [
+        compiler.filled(
+            "hierarchies/coverage",
+            {
+                "attribute": str(item.index),
+                "lookup": workspace.quoted(item.table),
+                "column": compiler.quote(item.column),
+                "raw": workspace.quoted(raw),
+            },
+            height=item.height,
+        )
+        for item in built
+    ]
+    rows = workspace.query(compiler.union(branches), len(built))
+    return {row[0]: Coverage(*(int(count or 0) for count in row[1:])) for row in rows}

@@ -1,0 +1,124 @@
+"""Refuse columns whose values are not all of the kind that their type promises.
+
+Most engines make sure of that; SQLite stores what it is given. There a text in a column of
+integers would become 0 in arithmetic, and a blob may look like a text: the label would be
+wrong, and nobody would be told. So such values are counted, in the database, before labels
+are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.sql import Relation, Sql, exact_float, exact_text, identifier, slot
+
+__all__ = ["exact_texts", "exact_value", "refuse_blank_ends", "refuse_mixed_forms"]
+
+
+def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql], what: str) -> None:
+    """One pass over a table, and none where comparisons see every character.
+
+    Args:
+        workspace: where to look.
+        table: the table; its alias is ``checked``.
+        texts: expressions over it that are text.
+        what: what the table is, for the message.
+
+    Raises:
+        UnsupportedError: a text ends with a blank.
+    """
+    listed = list(texts)
+    dialect = workspace.compiler.dialect
+    if not dialect.pads or not listed:
+        return
+    (found,) = workspace.row("hierarchies/blank_ends", table=table, texts=listed)
+    if found:
+        raise UnsupportedError(
+            f"{what}: {int(found):,} rows hold a text that ends with a blank, which {dialect.name} ignores when it "
+            "compares texts, so that different ones would be counted as one; trim them in a source query"
+        )
+
+
+MOST_FORMS = 100
+
+_NO_LABEL = ("blob", "text with a zero byte")
+"""Forms that text functions cut or misread; as values that are only compared they are fine."""
+
+
+def refuse_mixed_forms(
+    workspace: Workspace,
+    table: Relation,
+    columns: Mapping[str, Column],
+    *,
+    labelled: Collection[str] = (),
+    weighted: bool = False,
+) -> None:
+    """Look at the forms of the values of some columns: one pass over the table, and none where columns are typed.
+
+    Args:
+        workspace: where to look.
+        table: the table.
+        columns: the name of a column in the table -> the column as the source has it.
+        labelled: the names of those that labels are made of.
+        weighted: the table is a frequency table, with its ``row_count``.
+
+    Raises:
+        UnsupportedError: a column holds values of several forms, or of one that does not fit its type.
+    """
+    compiler = workspace.compiler
+    dialect = compiler.dialect
+    if dialect.typed or not columns:
+        return
+    forms = {
+        f"form_{index}": dialect.form(f"checked.{dialect.quote(name)}", column.kind, column.type)
+        for index, (name, column) in enumerate(columns.items())
+    }
+    slots = [slot(name) for name in forms]
+    shape = compiler.shape("hierarchies/forms", (table, len(forms)), lambda: {"table": table, "forms": slots})
+    (row,) = workspace.query(compiler.fill("hierarchies/forms", shape, forms), 1)
+    problems = []
+    for index, (name, column) in enumerate(columns.items()):
+        least, greatest = row[2 * index : 2 * index + 2]
+        fits = least == greatest and (column.kind == "other" or str(least).startswith(column.kind))
+        if not least or (fits and not (name in labelled and least in _NO_LABEL)):
+            continue
+        own = {"form": forms[f"form_{index}"]}
+        shape = compiler.shape(
+            "hierarchies/form_counts",
+            (table, weighted),
+            lambda: {"table": table, "form": slot("form"), "weighted": weighted},
+        )
+        counts = workspace.query(compiler.fill("hierarchies/form_counts", shape, own), MOST_FORMS)
+        held = ", ".join(f"{form} ({count:,} rows)" for form, count in counts)
+        problems.append(
+            f"{column.name}: the column is {column.type or 'of no type'}, and its values are {held}; "
+            "cast it to one type in a source query, or leave those rows out there"
+        )
+    if problems:
+        raise UnsupportedError("\n".join(problems))
+
+
+def exact_value(column: Column, table: str) -> Sql:
+    """A column as it is grouped and compared: text exactly, floats as numbers, other types as they are.
+
+    Always qualified with its table's alias: the user's names must not meet ours.
+
+    Raises:
+        UnsupportedError: different values of its type may have the same text.
+    """
+    if column.kind == "ambiguous":
+        raise UnsupportedError(
+            f"{column.name}: different values of type {column.type} may have the same text, and would be counted as "
+            "one; cast the column or take its parts in a source query"
+        )
+    name = Sql(f"{identifier(table)}.{identifier(column.name)}")
+    if column.kind in ("text", "other"):
+        return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+    return exact_float(name) if column.kind == "float" else name
+
+
+def exact_texts(columns: Sequence[Column], table: str) -> list[Sql]:
+    """Those columns that are compared as text."""
+    return [exact_value(column, table) for column in columns if column.kind in ("text", "other")]

@@ -1,0 +1,171 @@
+"""What is known of a lookup table: where it is, whether its levels nest, and whether it covers the data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+
+from kanon_sql.errors import Problem
+from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.sql import Relation
+
+__all__ = ["BuiltTable", "Coverage", "Lookup", "LookupTable", "Survey"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookupTable:
+    """Where the lookup table of one quasi-identifier, or of a sensitive attribute with a hierarchy, is.
+
+    Attributes:
+        index: its position among the quasi-identifiers, or among the sensitive attributes.
+        name: the source column.
+        where: what to call it in messages.
+        column: its column in the raw frequency table.
+        table: the lookup table: ``value``, and per level its label ``l<level>``, that label's number among all of the
+            level (``c<level>``, from 1) and among those of its parent (``d<level>``, from 0; the highest level below
+            the top has none), and the domain values under it (``s<level>``).
+        height: the top level; the top has a label and needs no code.
+        top: the top's label.
+        quasi_identifier: level limits and weight, from the spec.
+    """
+
+    index: int
+    name: str
+    where: str
+    column: str
+    table: Relation
+    height: int
+    top: str
+    quasi_identifier: QuasiIdentifier
+
+    @property
+    def levels(self) -> range:
+        """The levels that have a code: all but the top."""
+        return range(self.height)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lookup(LookupTable):
+    """A lookup table that was found to cover the data.
+
+    Attributes:
+        domain_rows: values of the domain (rows of the hierarchy).
+        unused: hierarchy rows that no row of the data uses; None for rules.
+        null_rows: rows of the source that have NULL here.
+        has_nulls: whether NULL may be among the values, so that joins must compare it too.
+    """
+
+    domain_rows: int
+    unused: int | None
+    null_rows: int
+    has_nulls: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltTable(LookupTable):
+    """A lookup table that was just built.
+
+    Attributes:
+        hierarchy_rows: the hierarchy's own rows; None for rules.
+        given: them, from a file or a tree; None where only the database has them.
+        nested_in: where its labels must nest.
+    """
+
+    hierarchy_rows: int | None
+    given: Sequence[Sequence[str]] | None
+    nested_in: Relation
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How a lookup table meets the data: numbers of distinct values, and of their rows.
+
+    Attributes:
+        values: distinct values, NULL among them.
+        equal: those that are equal to themselves, hence in the lookup table.
+        null_values, null_rows: NULL: 1 or 0, and its rows.
+        uncovered, uncovered_rows: without a row in the hierarchy.
+    """
+
+    values: int
+    equal: int
+    null_values: int
+    null_rows: int
+    uncovered: int
+    uncovered_rows: int
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was found out about a lookup table, before anything is refused.
+
+    Attributes:
+        table: the lookup table.
+        split: level -> labels of it that have more than one parent.
+        coverage: of the data.
+    """
+
+    table: BuiltTable
+    split: Mapping[int, int]
+    coverage: Coverage
+
+    def nesting_problems(self) -> list[Problem]:
+        """Levels that do not nest."""
+        return [
+            Problem(
+                f"{self.table.where}: {count} labels of level {level} have more than one parent at "
+                f"level {level + 1}: levels must nest"
+            )
+            for level, count in sorted(self.split.items())
+            if count
+        ]
+
+    def coverage_problems(self, nulls: str, *, partial: bool = False) -> list[Problem]:
+        """Values that no label can be found for; the rest are counted, never named.
+
+        Args:
+            nulls: what the spec says of NULL.
+            partial: values without a row are allowed.
+        """
+        where, found, problems = self.table.where, self.coverage, []
+        if found.equal != found.values:
+            problems.append(
+                Problem(
+                    f"{where}: {found.values - found.equal} distinct values are not equal to themselves on "
+                    "this engine (NaN?), so no row can be matched with them; filter them in a source query"
+                )
+            )
+        if found.uncovered and not partial:
+            problems.append(
+                Problem(
+                    f"{where}: {found.uncovered} distinct values ({found.uncovered_rows} rows) have no "
+                    "generalization in the hierarchy; add rows for them"
+                )
+            )
+        if found.null_rows and nulls == "error":
+            problems.append(
+                Problem(
+                    f"{where}: {found.null_rows} rows are NULL, and the spec says nulls: error; "
+                    "use nulls: value (NULL is a value of its own) or nulls: suppress"
+                )
+            )
+        return problems
+
+    @property
+    def unused(self) -> int | None:
+        """Hierarchy rows that no row of the data uses; None for rules."""
+        rows, found = self.table.hierarchy_rows, self.coverage
+        return None if rows is None else rows - (found.values - found.null_values - found.uncovered)
+
+    def lookup(self, nulls: str) -> Lookup:
+        """The lookup table, for use."""
+        rows, found = self.table.hierarchy_rows, self.coverage
+        used = found.values - found.null_values
+        domain = used if rows is None else rows
+        return Lookup(
+            **{field.name: getattr(self.table, field.name) for field in fields(LookupTable)},
+            domain_rows=max(1, domain + (found.null_values if nulls == "value" else 0)),
+            unused=self.unused,
+            null_rows=found.null_rows,
+            has_nulls=found.null_values > 0,
+        )

@@ -1,0 +1,93 @@
+"""Hierarchies by rules, as label expressions: intervals, prefixes, dates, and the user's own SQL."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from kanon_sql.engines import Column
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PrefixHierarchy, QuasiIdentifier, SqlHierarchy
+from kanon_sql.sql import Sql, level_expression, render
+
+__all__ = ["EXACT_RANGE", "rule_labels", "value_text"]
+
+EXACT_RANGE = 10**15
+"""Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
+
+_NUMERIC = ("integer", "decimal", "float")
+_YEARS = {"decade": 10, "century": 100}
+
+
+def rule_labels(column: Column, quasi_identifier: QuasiIdentifier, where: str | None = None) -> list[Sql]:
+    """The label expressions of a rule-based hierarchy, level 0 first, the top left out.
+
+    Raises:
+        SpecError: the rule does not fit the column's kind.
+    """
+    hierarchy = quasi_identifier.hierarchy
+    where = where or f"quasi_identifiers.{column.name}"
+    labels = [value_text(column, Sql("value"))]
+    if isinstance(hierarchy, IntervalsHierarchy):
+        if column.kind not in _NUMERIC:
+            raise SpecError(
+                f"{where}: intervals need a number, but the column is {column.type}; "
+                "cast it in a source query, or use another hierarchy"
+            )
+        labels += [_interval(hierarchy, width, column.kind == "integer") for width in hierarchy.widths]
+    elif isinstance(hierarchy, PrefixHierarchy):
+        labels += [render("hierarchies/levels/prefix", keep=keep) for keep in hierarchy.keep]
+    elif isinstance(hierarchy, DatesHierarchy):
+        if column.kind not in ("date", "timestamp"):
+            raise SpecError(
+                f"{where}: dates need a DATE or a TIMESTAMP without time zone, but the column is {column.type}; "
+                "cast it in a source query"
+            )
+        labels += [render("hierarchies/levels/dates", unit=unit, years=_YEARS.get(unit)) for unit in hierarchy.units]
+    elif isinstance(hierarchy, SqlHierarchy):
+        labels += [
+            level_expression(text, f"{where}.sql[{position}]") for position, text in enumerate(hierarchy.expressions)
+        ]
+    return labels
+
+
+def value_text(column: Column, value: Sql) -> Sql:
+    """A value of a column as text, the same on every engine."""
+    if column.kind == "moment":
+        return render("hierarchies/levels/time", written=render("hierarchies/levels/moment", value=value), zone="+00")
+    written = render("hierarchies/levels/value", value=value, is_float=column.kind == "float", scale=column.scale)
+    return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
+
+
+def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
+    bounds = [hierarchy.origin, *hierarchy.widths]
+    bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
+    digits = max(0, *(-int(bound.normalize().as_tuple().exponent) for bound in bounds))
+    scale = 10**digits
+
+    def scaled_bound(bound: Decimal | None) -> int | None:
+        return None if bound is None else int(bound * scale)
+
+    def text(bound: Decimal | None) -> str:
+        return "" if bound is None else f"{bound:.{digits}f}"
+
+    def number(scaled: Sql) -> Sql:
+        return render("hierarchies/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits))
+
+    scaled_width = int(width * scale)
+    scaled = render("hierarchies/levels/scaled", digits=digits, is_integer=is_integer)
+    low = render("hierarchies/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width)
+    high = Sql(f"({low} + {scaled_width})")
+    return render(
+        "hierarchies/levels/intervals",
+        scaled=scaled,
+        low=low,
+        high=high,
+        low_text=number(low),
+        high_text=number(high),
+        bottom=scaled_bound(hierarchy.bottom),
+        bottom_text=text(hierarchy.bottom),
+        bottom_label=f"< {text(hierarchy.bottom)}",
+        top=scaled_bound(hierarchy.top),
+        top_text=text(hierarchy.top),
+        top_label=f">= {text(hierarchy.top)}",
+    )

@@ -1,0 +1,90 @@
+"""(alpha, k)-anonymity: classes of k, in which no sensitive value has more than a share alpha."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.whole import Whole
+
+__all__ = ["AlphaKAnonymityModel"]
+
+
+@dataclass(frozen=True)
+class AlphaKAnonymityModel(PrivacyModel):
+    """(alpha, k)-anonymity (Wong, Li, Fu and Wang 2006, definitions 2 and 3).
+
+    k-anonymity, and alpha-deassociation: the share of a sensitive value in every class is at most alpha, up to
+    1e-9. ``values`` names the values to protect; without it every value is (the paper's general model). NULL is not
+    a protective value: shares are of the rows that have one, and a class with nothing but NULL discloses none.
+
+    Monotone without suppression: a union's share is a mean of those of its parts (the paper's
+    theorem on monotonicity). Not with it: {s, x} satisfies alpha = 0.5, merged with the suppressed
+    {s, s} not. For rows alone: of persons with several rows, each holds several values.
+    """
+
+    name: ClassVar[str] = "alpha_k_anonymity"
+    worst: ClassVar = "MAX"
+    second: ClassVar = "MIN"
+    second_is_size: ClassVar[bool] = True
+    is_bounded: ClassVar[bool] = True
+    sensitive: str
+    alpha: float
+    k: int
+    values: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute."""
+        return self.sensitive
+
+    @property
+    def notation(self) -> str:
+        """Such as ``(0.5, 3)-anonymity of diagnosis``."""
+        return f"({self.alpha:g}, {self.k})-anonymity of {self.sensitive}"
+
+    @property
+    def lists(self) -> Mapping[str, tuple[str, ...]]:
+        """The values to protect, if not all."""
+        return {} if self.values is None else {"is_protected": self.values}
+
+    @property
+    def must_occur(self) -> tuple[str, ...]:
+        """A value to protect that is misspelt would not be protected."""
+        return tuple(self.lists)
+
+    @property
+    def least_size(self) -> int:
+        """``k``."""
+        return self.k
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Without suppression."""
+        return Monotonicity.WITHOUT_SUPPRESSION
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """A share among all released rows is a mean of those in the classes; of single values nothing is known here."""
+        if self.values is not None or whole.vanishes:
+            return None
+        level = whole.levelled()
+        share = level[0][0] / sum(size * count for size, count in level)
+        if share <= self.alpha + 2 * TOLERANCE:
+            return None
+        return (
+            f"with {whole.in_words}, as equally frequent as suppression can make them, "
+            f"one of them has a share of {float(share):.4g} at least"
+        )
+
+    def parameters(self) -> dict[str, Any]:
+        """``alpha`` with the tolerance, ``k``, and the fact that tells values to protect."""
+        return {"alpha": self.alpha + TOLERANCE, "k": self.k, "protected": next(iter(self.lists), None)}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest share of a value to protect."""
+        return {"alpha": worst}
+
+    def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
+        """The size of the smallest class."""
+        return {"k": None if worst is None else int(worst)}

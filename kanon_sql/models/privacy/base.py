@@ -1,0 +1,192 @@
+"""What a privacy model declares. It runs nothing: the evaluator composes the query.
+
+Each model has one file here and one template of the same name in
+``sql_templates/models/privacy/``, which holds its measure per class and its condition as SQL.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, ClassVar, Literal
+
+from kanon_sql.models.privacy.whole import Whole
+from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.sql import Sql, identifier, render
+
+__all__ = ["TOLERANCE", "Monotonicity", "PrivacyModel"]
+
+TOLERANCE = 1e-9
+"""How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
+
+Two equally frequent values have entropy ln 2 up to the last bit only; without a stated
+tolerance the answer would depend on the engine's summation order.
+"""
+
+
+class Monotonicity(Enum):
+    """When a generalization of a satisfying table is sure to satisfy as well."""
+
+    ALWAYS = "always"
+    """Also while rows are suppressed: merging never makes a satisfied class violate."""
+    WITHOUT_SUPPRESSION = "without suppression"
+    """Only if no row is suppressed: a satisfied class merged with a violating one may violate."""
+    NEVER = "never"
+    """Not even then (person counts overlap between classes, so they do not add up)."""
+
+
+@dataclass(frozen=True)
+class PrivacyModel(ABC):
+    """A requirement on every equivalence class.
+
+    Attributes:
+        name: the template's name and the key in results.
+        attribute: the sensitive attribute it looks at; None for class sizes alone.
+        worst: whether the class with the smallest or the largest measure is the worst.
+        needs_totals: the measure uses ``class_total``.
+        needs_positions: the measure uses ``value_position``.
+        needs_reference: the measure uses ``reference_share``: how often the original table has each value.
+        needs_facts: what else the measure uses of each value; see :class:`kanon_sql.frequency.value_facts.Facts`.
+        spans: the measure is taken of the values in their order, by ``evaluate/ordered_frame``.
+        second: which extreme of a second measure is the worst, where there is one.
+        second_is_size: it is the size of the class.
+        reference: where the reference distribution is taken from.
+        quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
+        united: these classes are unions of those that are judged and may be suppressed, and count what is kept of
+            them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
+        others: among them are the other sensitive attributes.
+        is_bounded: the values of the source alone may tell that it is out of reach.
+        has_disclosed: with persons, a value that every person of the class holds is
+            disclosed whatever else the class holds, and the measure falls to its worst.
+    """
+
+    name: ClassVar[str]
+    worst: ClassVar[Literal["MIN", "MAX"]]
+    needs_totals: ClassVar[bool] = False
+    needs_positions: ClassVar[bool] = False
+    needs_reference: ClassVar[bool] = False
+    needs_facts: ClassVar[tuple[str, ...]] = ()
+    spans: ClassVar[bool] = False
+    second: ClassVar[Literal["MIN", "MAX"] | None] = None
+    second_is_size: ClassVar[bool] = False
+    is_bounded: ClassVar[bool] = False
+    has_disclosed: ClassVar[bool] = False
+    reference: Literal["original", "release"] = field(default="original", kw_only=True)
+    quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
+    united: bool = field(default=False, kw_only=True)
+    others: bool = field(default=False, kw_only=True)
+
+    @property
+    def attribute(self) -> str | None:
+        """The sensitive attribute, if the model has one."""
+        return None
+
+    @property
+    def frame(self) -> str | None:
+        """What is counted besides the rows of a class: the sensitive attribute, unless a second table is."""
+        return self.attribute
+
+    @property
+    def population(self) -> tuple[str, ...] | None:
+        """The second table that classes are compared with, if the model has one."""
+        return None
+
+    @property
+    @abstractmethod
+    def notation(self) -> str:
+        """The requirement in the field's notation, such as ``5-anonymity``."""
+
+    @property
+    def label(self) -> str:
+        """The notation, and what classes are made by if not by the spec's quasi-identifiers."""
+        if self.others:
+            return f"{self.notation}, the other sensitive attributes known"
+        return self.notation + ("" if self.quasi_identifiers is None else f" over {', '.join(self.quasi_identifiers)}")
+
+    @property
+    def key(self) -> str:
+        """A stable key for results, unique within a spec."""
+        of = "" if self.frame is None else f"({self.frame})"
+        if self.others:
+            return f"{self.name}{of}[others known]"
+        return self.name + of + ("" if self.quasi_identifiers is None else f"[{', '.join(self.quasi_identifiers)}]")
+
+    @property
+    def least_size(self) -> int | None:
+        """The size that every class must have, where the model asks for one."""
+        return None
+
+    @property
+    def lists(self) -> Mapping[str, tuple[str, ...]]:
+        """A fact's name -> the values, as text, of which it is 1; it is 0 of all others."""
+        return {}
+
+    @property
+    def must_occur(self) -> tuple[str, ...]:
+        """Those of :attr:`lists` whose values would go unprotected, and nobody would know, if misspelt."""
+        return ()
+
+    @property
+    def hierarchy(self) -> QuasiIdentifier | None:
+        """The hierarchy of the sensitive attribute, where the measure uses it."""
+        return None
+
+    def with_levels(self, levels: int) -> PrivacyModel:
+        """The model once the height of its hierarchy is known; itself where there is none."""
+        return self
+
+    @abstractmethod
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """When pruning by this model is sound, for rows or for persons."""
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """Why no class of any generalization can satisfy, in words; None where one may, or nothing is known.
+
+        Args:
+            whole: the attribute's values in the source. Asked only of models with :attr:`is_bounded`.
+        """
+        return None
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """The thresholds, as the template names them."""
+
+    @abstractmethod
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The thresholds that a table satisfies, from the worst class.
+
+        Args:
+            worst: the extreme measure over the classes; None when there is no class.
+            unbounded: some class has no finite measure.
+        """
+
+    def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
+        """The thresholds that a table satisfies, from the worst second measure."""
+        return {}
+
+    def second_measure(self) -> Sql:
+        """The aggregate over a class that is compared with the second threshold."""
+        return render(f"models/privacy/{self.name}", part="second", **self.parameters())
+
+    def measure(self, name: str) -> Sql:
+        """The aggregate over a class that is compared with the threshold."""
+        return render(f"models/privacy/{self.name}", part="measure", measure=name, **self.parameters())
+
+    def disclosed(self) -> Sql | None:
+        """The measure of a class in which everybody holds the same value."""
+        if not self.has_disclosed:
+            return None
+        return render(f"models/privacy/{self.name}", part="disclosed", **self.parameters())
+
+    def reached(self, name: str) -> Sql:
+        """What the worst class is judged by; ``name`` is the measure's column, which it is for most models."""
+        return identifier(name)
+
+    def condition(self, name: str) -> Sql:
+        """True where the class satisfies the requirement; ``name`` is the measure's column.
+
+        A second measure's column is named ``name`` and ``_second``.
+        """
+        return render(f"models/privacy/{self.name}", part="condition", measure=name, **self.parameters())

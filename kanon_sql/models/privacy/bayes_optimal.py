@@ -1,0 +1,98 @@
+"""Bayes-optimal privacy: a release tells an attacker with background knowledge little that is new."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.spec import format_table_name
+
+__all__ = ["BayesOptimalModel"]
+
+
+@dataclass(frozen=True)
+class BayesOptimalModel(PrivacyModel):
+    """Bayes-optimal privacy (Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam 2007, section 3).
+
+    The attacker knows a distribution f(q, s) of persons, and of somebody in the table the quasi-identifiers q. Before
+    the release his belief in the sensitive value s is alpha = f(s | q). The release shows that person in a class q*,
+    with n(q*, s) rows of each value, and his belief becomes (theorem 3.1)
+
+        beta = n(q*, s) f(s | q) / f(s | q*)   over the sum of this for all s,
+
+    f(s | q*) being that of everybody who generalizes to q*. That is exact, for classes of any size, where the others of
+    the class are drawn from f and their quasi-identifiers are not known. An attacker who knows them too may believe
+    something else, unless all in the class have the same f(s | q).
+
+    A class violates where for somebody in it, as the source has them,
+
+    - ``delta``: beta > 1 - delta for the person's own value, and alpha was not (positive disclosure);
+    - ``epsilon``: beta < epsilon for a value that somebody with q does not have, and alpha was not (negative
+      disclosure);
+    - ``theta``: |beta - alpha| > theta for some value (the uninformative principle);
+
+    each up to 1e-9. It also violates where beta does not exist: the class holds a value that the background calls
+    impossible there, the background knows nobody with q, or nobody of the source is behind the class. NULL is a
+    value like any other.
+
+    A background that is the distribution of the class's own rows gives beta = alpha: who knows the table already
+    learns nothing from it.
+
+    Monotone only for an attacker to whom all in a class are alike; in general the search could prune nothing, and it
+    counts classes, not the persons behind them. So ``check`` judges the release, and the search refuses it.
+
+    Attributes:
+        sensitive: the sensitive attribute.
+        background: the table of f; None for the source.
+        weight: its column of weights; None to count rows.
+        delta, epsilon, theta: the thresholds; None where not asked for.
+    """
+
+    name: ClassVar[str] = "bayes_optimal"
+    worst: ClassVar = "MAX"
+    second: ClassVar = "MAX"
+    needs_facts: ClassVar[tuple[str, ...]] = ("belief_change", "exposed")
+    sensitive: str
+    background: tuple[str, ...] | None = None
+    weight: str | None = None
+    delta: float | None = None
+    epsilon: float | None = None
+    theta: float | None = None
+
+    @property
+    def shown(self) -> str:
+        """The background's name for messages."""
+        return "the source" if self.background is None else format_table_name(self.background)
+
+    @property
+    def frame(self) -> str:
+        """Beliefs, a row per class; the double quotes keep it apart from a sensitive attribute of that name."""
+        return f'{self.sensitive}, "{self.shown}"'
+
+    @property
+    def notation(self) -> str:
+        """Such as ``Bayes-optimal privacy (theta 0.2) of diagnosis given survey``."""
+        asked = {"delta": self.delta, "epsilon": self.epsilon, "theta": self.theta}
+        listed = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
+        return f"Bayes-optimal privacy ({listed}) of {self.sensitive} given {self.shown}"
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Never: a belief can move more in a merged class than in its parts."""
+        return Monotonicity.NEVER
+
+    def parameters(self) -> dict[str, Any]:
+        """Nothing: what is exposed is decided person by person, before classes are."""
+        return {}
+
+    def thresholds(self) -> dict[str, float | None]:
+        """Where a posterior exposes, with the tolerance, and up to where a prior leaves that to the release."""
+        return {
+            "certain": None if self.delta is None else 1 - self.delta + TOLERANCE,
+            "excluded": None if self.epsilon is None else self.epsilon - TOLERANCE,
+            "moved": None if self.theta is None else self.theta + TOLERANCE,
+        }
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest change of a belief; None when some belief does not exist."""
+        return {"theta": None if unbounded else worst}

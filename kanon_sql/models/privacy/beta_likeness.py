@@ -1,0 +1,73 @@
+"""beta-likeness: no sensitive value is much more frequent in a class than in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+
+__all__ = ["BasicBetaLikeness", "EnhancedBetaLikeness"]
+
+
+@dataclass(frozen=True)
+class BasicBetaLikeness(PrivacyModel):
+    """Basic beta-likeness (Cao and Karras 2012, definition 2).
+
+    With p a value's share of the table and q its share of the class, the relative gain (q - p) / p is at most
+    beta, up to 1e-9, for every value that is more frequent in the class. NULL is a value like any
+    other. A value that the reference does not have gains without bound.
+
+    Monotone without suppression: a merged class's q is a mean of those of its parts (the paper's
+    lemma on monotonicity). Not with it. For rows alone: of persons with several rows, each holds several
+    values, and shares of persons do not add up to 1.
+    """
+
+    name: ClassVar[str] = "basic_beta_likeness"
+    worst: ClassVar = "MAX"
+    needs_totals: ClassVar[bool] = True
+    needs_reference: ClassVar[bool] = True
+    sensitive: str
+    beta: float
+
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute."""
+        return self.sensitive
+
+    @property
+    def notation(self) -> str:
+        """Such as ``basic 1-likeness of diagnosis``."""
+        return f"basic {self.beta:g}-likeness of {self.sensitive}"
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Without suppression."""
+        return Monotonicity.WITHOUT_SUPPRESSION
+
+    def parameters(self) -> dict[str, Any]:
+        """``beta`` with the tolerance."""
+        return {"beta": self.beta + TOLERANCE}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest gain; None when some class satisfies no beta."""
+        return {"beta": None if unbounded else worst}
+
+
+@dataclass(frozen=True)
+class EnhancedBetaLikeness(BasicBetaLikeness):
+    """Enhanced beta-likeness (Cao and Karras 2012, definition 3).
+
+    The gain is at most min(beta, -ln p): a frequent value must not become certain, whatever beta is. A class
+    with a larger gain than -ln p satisfies no beta. Otherwise as :class:`BasicBetaLikeness`.
+    """
+
+    name: ClassVar[str] = "enhanced_beta_likeness"
+
+    @property
+    def notation(self) -> str:
+        """Such as ``enhanced 1-likeness of diagnosis``."""
+        return f"enhanced {self.beta:g}-likeness of {self.sensitive}"
+
+    def parameters(self) -> dict[str, Any]:
+        """``beta`` with the tolerance, and the ``tolerance`` of -ln p."""
+        return {**super().parameters(), "tolerance": TOLERANCE}

@@ -1,0 +1,68 @@
+"""delta-presence: nobody can be sure whether a person of a population is in the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
+from kanon_sql.models.privacy.population import PopulationModel
+from kanon_sql.sql import Sql, render
+
+__all__ = ["DeltaPresenceModel"]
+
+
+@dataclass(frozen=True)
+class DeltaPresenceModel(PopulationModel):
+    """(delta_min, delta_max)-presence (Nergiz, Atzori, Clifton, SIGMOD 2007, definition 2).
+
+    With f rows (or persons) in a class, and F persons of the population who look like it, each of these is in the
+    table with probability f / F. Persons whom no row stands for have 0, which only delta_min minds. A class with
+    more rows than the population has persons for it violates: somebody in it is not in the population.
+
+    Monotone without suppression (the paper, theorem 1: a merged class's ratio lies between those of its parts),
+    also for persons, of whom a merged class has at most as many as its parts together; not with it.
+    """
+
+    name: ClassVar[str] = "delta_presence"
+    worst: ClassVar = "MAX"
+    delta_min: float
+    delta_max: float
+
+    @property
+    def notation(self) -> str:
+        """Such as ``(0, 0.5)-presence in census``."""
+        return f"({self.delta_min:g}, {self.delta_max:g})-presence in {self.shown}"
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Without suppression; with delta_min, for rows only."""
+        return Monotonicity.NEVER if by_person and self.delta_min else Monotonicity.WITHOUT_SUPPRESSION
+
+    def refuse_unknown(self, rows: int, unit: str) -> None:
+        """Refuse rows of nobody: they would make a probability look smaller, where they may be further persons.
+
+        Args:
+            rows: how many have no person.
+            unit: the column that tells persons apart.
+
+        Raises:
+            UnsupportedError: there are such rows.
+        """
+        if rows:
+            raise UnsupportedError(
+                f"{self.label}: {rows:,} rows have no {unit} (NULL), so how many persons of {self.shown} they are is "
+                "not known; leave them out, or give each a person, in a view"
+            )
+
+    def parameters(self) -> dict[str, Any]:
+        """Both bounds with the tolerance."""
+        return {"delta_min": self.delta_min - TOLERANCE, "delta_max": self.delta_max + TOLERANCE}
+
+    def reached(self, name: str) -> Sql:
+        """The probability; NULL where nobody of the population looks like the class."""
+        return render(f"models/privacy/{self.name}", part="reached", measure=name)
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest probability; None when some class has none."""
+        return {"delta_max": None if unbounded else worst}

@@ -1,0 +1,71 @@
+"""p-sensitive k-anonymity: classes of k, each with p different sensitive values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.whole import Whole
+
+__all__ = ["PSensitiveModel"]
+
+
+@dataclass(frozen=True)
+class PSensitiveModel(PrivacyModel):
+    """p-sensitive k-anonymity (Truta and Vinay 2006, definition 2).
+
+    k-anonymity, and at least p different values of the attribute in every class. The paper's definition is
+    about every confidential attribute: ask for one requirement each. NULL is not a protective value. With
+    persons as the unit, a value that every person of the class holds is disclosed, whatever else it holds.
+
+    Monotone also under suppression: a union is at least as large and has at least as many different values
+    as each part. Not so for persons, where a value may become everybody's when classes merge.
+    """
+
+    name: ClassVar[str] = "p_sensitive_k_anonymity"
+    worst: ClassVar = "MIN"
+    second: ClassVar = "MIN"
+    second_is_size: ClassVar[bool] = True
+    is_bounded: ClassVar[bool] = True
+    has_disclosed: ClassVar[bool] = True
+    sensitive: str
+    p: int
+    k: int
+
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute."""
+        return self.sensitive
+
+    @property
+    def notation(self) -> str:
+        """Such as ``2-sensitive 5-anonymity of diagnosis``."""
+        return f"{self.p}-sensitive {self.k}-anonymity of {self.sensitive}"
+
+    @property
+    def least_size(self) -> int:
+        """``k``."""
+        return self.k
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Always for rows, never for persons."""
+        return Monotonicity.NEVER if by_person else Monotonicity.ALWAYS
+
+    def out_of_reach(self, whole: Whole) -> str | None:
+        """A class has no more values than the source."""
+        if whole.values >= self.p:
+            return None
+        return f"the source has {whole.in_words}, so that p is {whole.values} at most"
+
+    def parameters(self) -> dict[str, Any]:
+        """``p`` and ``k``."""
+        return {"p": self.p, "k": self.k}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The fewest different values in a class."""
+        return {"p": None if worst is None else int(worst)}
+
+    def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
+        """The size of the smallest class."""
+        return {"k": None if worst is None else int(worst)}

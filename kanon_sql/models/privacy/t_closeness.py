@@ -1,0 +1,134 @@
+"""t-closeness: a class's sensitive values are distributed nearly as in the whole table.
+
+How far apart two distributions are depends on how far apart two values are (Li, Li and
+Venkatasubramanian 2007, section 5): all alike, by their ranks, or by where they meet in a hierarchy.
+The distance is that of earth moving: the least mass times distance that turns one into the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.spec import QuasiIdentifier
+
+__all__ = ["Distance", "HierarchicalTCloseness", "OrderedTCloseness", "TCloseness"]
+
+Distance = Literal["equal", "ordered", "hierarchical"]
+"""How far apart two values are: all alike, by their ranks, or by where they meet in a hierarchy."""
+
+
+@dataclass(frozen=True)
+class TCloseness(PrivacyModel):
+    """t-closeness with equal ground distance (Li, Li, Venkatasubramanian 2007, section 5.1).
+
+    The distance is half the sum of |p - q| over all values: those absent from the class
+    count with p = 0, and NULL is a value like any other. q is the distribution in the
+    original table, rows that end up suppressed included; ``reference`` "release" compares
+    with the checked table itself. Satisfied up to a tolerance of 1e-9.
+
+    Monotone without suppression (the same paper, property 1: a merged class is no farther
+    than the farther of its parts), not with it.
+    """
+
+    name: ClassVar[str] = "t_closeness"
+    distance: ClassVar[Distance] = "equal"
+    worst: ClassVar = "MAX"
+    needs_totals: ClassVar[bool] = True
+    needs_reference: ClassVar[bool] = True
+    sensitive: str
+    t: float
+
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute."""
+        return self.sensitive
+
+    @property
+    def notation(self) -> str:
+        """Such as ``0.2-closeness of diagnosis``."""
+        return f"{self.t:g}-closeness of {self.sensitive}"
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Without suppression for rows, never for persons."""
+        return Monotonicity.NEVER if by_person else Monotonicity.WITHOUT_SUPPRESSION
+
+    def parameters(self) -> dict[str, Any]:
+        """``t`` with the tolerance."""
+        return {"t": self.t + TOLERANCE}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest distance of a class; None when some class has none."""
+        return {"t": None if unbounded else worst}
+
+
+@dataclass(frozen=True)
+class OrderedTCloseness(TCloseness):
+    """t-closeness by ranks (Li, Li and Venkatasubramanian 2007, section 5.1: ordered distance).
+
+    Two of m values are apart by the difference of their ranks in the reference, over m - 1; the
+    distance of two distributions is then the sum of the differences of their cumulative shares, over
+    m - 1. For numbers and dates. NULL is a category of its own: it ranks before every value, and
+    the share of NULL may not differ by more than t either, since that somebody has no entry may tell as
+    much. A value that the reference does not have has no rank: no t is reached. With one
+    value, the distance is 0.
+
+    Monotone without suppression: both parts are convex in the class's distribution, so a merged class
+    is no farther than the farther of its parts. Not with it.
+    """
+
+    name: ClassVar[str] = "ordered_t_closeness"
+    distance: ClassVar = "ordered"
+    needs_facts: ClassVar[tuple[str, ...]] = (
+        "value_rank",
+        "share_through",
+        "ranks_through",
+        "null_share",
+        "reference_values",
+    )
+    spans: ClassVar[bool] = True
+
+    @property
+    def notation(self) -> str:
+        """Such as ``0.2-closeness of salary by rank``."""
+        return f"{super().notation} by rank"
+
+
+@dataclass(frozen=True)
+class HierarchicalTCloseness(TCloseness):
+    """t-closeness by a hierarchy of the attribute (the same paper, section 5.1: hierarchical distance).
+
+    Two values are apart by the level at which they meet, over the hierarchy's height H. In a tree,
+    earth moving is the sum over its edges of their length and of the mass that must cross them (the paper's
+    cost(N), added up by children): here every edge is 1 / 2H long, so the distance is the mean over the levels
+    below the top of the equal distance of the values generalized to that level. NULL is a category of its own
+    below the top. Levels that repeat the top do not count to the height. A value that the reference does not have is
+    in no group, so no t is reached where there are groups.
+
+    Monotone without suppression: a mean of convex functions of the class's distribution. Not with it.
+    """
+
+    name: ClassVar[str] = "hierarchical_t_closeness"
+    distance: ClassVar = "hierarchical"
+    tree: QuasiIdentifier = field(kw_only=True)
+    levels: int = field(default=1, kw_only=True)
+    """The height of the hierarchy; known once it was read."""
+
+    @property
+    def notation(self) -> str:
+        """Such as ``0.2-closeness of disease by hierarchy``."""
+        return f"{super().notation} by hierarchy"
+
+    @property
+    def hierarchy(self) -> QuasiIdentifier:
+        """As the spec gives it."""
+        return self.tree
+
+    def with_levels(self, levels: int) -> HierarchicalTCloseness:
+        """The model for a hierarchy of this height."""
+        return replace(self, levels=levels)
+
+    def parameters(self) -> dict[str, Any]:
+        """``t`` with the tolerance, and the ``levels``."""
+        return {**super().parameters(), "levels": self.levels}

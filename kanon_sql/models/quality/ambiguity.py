@@ -1,0 +1,58 @@
+"""Ambiguity: how many vectors of the domain a released row could stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import ClassVar
+
+from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.sql import Sql, render
+
+__all__ = ["Ambiguity"]
+
+
+class Ambiguity(Metric):
+    """Ambiguity metric AM (Nergiz and Clifton 2007, section 3), summed over rows as in ARX.
+
+    Each row adds the product over quasi-identifiers of the domain values under its
+    generalized value; a suppressed row adds the size of the whole domain.
+    """
+
+    name: ClassVar[str] = "ambiguity"
+    multiplies = True
+    carries = "sizes"
+
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
+        """Products of sizes times rows, over the released classes and over all."""
+        return {
+            "kept_vectors": render("models/quality/ambiguity", sizes=carried, kept=kept, kept_only=True),
+            "vectors": render("models/quality/ambiguity", sizes=carried, kept=kept, kept_only=False),
+        }
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """Vectors per row, summed."""
+        whole = float(prod(attribute.domain_rows for attribute in counts.attributes))
+        return self._scale(counts, measured) * float(measured.values["kept_vectors"]) + whole * measured.suppressed
+
+    def parts(self, counts: Counts) -> list[list[float]]:
+        """A row stands for at least one vector, times the whole domain of what is at the top."""
+        return [[1.0] * attribute.height + [float(attribute.domain_rows)] for attribute in counts.attributes]
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """So does every row that is not suppressed for a NULL."""
+        return combined * (counts.rows - counts.null_rows)
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """Generalizing never makes a row stand for fewer vectors."""
+        return self._scale(counts, measured) * float(measured.values["vectors"])
+
+    @staticmethod
+    def _scale(counts: Counts, measured: Measured) -> float:
+        return float(
+            prod(
+                attribute.domain_rows
+                for attribute, level in zip(counts.attributes, measured.node, strict=True)
+                if level == attribute.height
+            )
+        )

@@ -1,0 +1,214 @@
+"""What a quality metric declares: the aggregates it needs, its value, and its lower bounds.
+
+All metrics are losses: lower is better. N is the number of rows of the source. A
+suppressed row (of a violating class, or suppressed for a NULL) costs what each metric
+says; generalization costs by level. Definitions follow ARX where it has the metric
+(generalization and suppression factors 1), so that losses can be compared with its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from math import floor, prod
+from operator import add, mul
+from typing import Any, ClassVar, Literal
+
+from kanon_sql.search import Lattice, Node
+from kanon_sql.sql import Sql
+
+__all__ = ["Attribute", "Bounds", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """What metrics know about one quasi-identifier.
+
+    Attributes:
+        height: the top level.
+        weight: divided by the largest weight (1 each when all are 0), as in ARX.
+        domain_rows: values of its domain: rows of its hierarchy.
+        labels: per level, how many generalized values occur in the frequency set.
+        covered: per level, the sum over rows of the domain values under the row's
+            generalized value.
+        largest: per level, the most domain values under one generalized value.
+        row_log: per level, the sum over generalized values of n ln n, n in rows.
+    """
+
+    height: int
+    weight: float
+    domain_rows: int
+    labels: Sequence[int]
+    covered: Sequence[int]
+    largest: Sequence[int]
+    row_log: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What metrics know about the table.
+
+    Attributes:
+        rows: N, the rows of the source.
+        null_rows: rows always suppressed because ``nulls: suppress``.
+        attributes: one per quasi-identifier.
+    """
+
+    rows: int
+    null_rows: int
+    attributes: Sequence[Attribute]
+
+    @cached_property
+    def weights(self) -> list[float]:
+        """The attributes' weights."""
+        return [attribute.weight for attribute in self.attributes]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The aggregates of one node.
+
+    Attributes:
+        node: the vector of levels.
+        suppressed: rows suppressed, those for NULL included.
+        classes: classes before suppression.
+        kept_classes: classes released.
+        sized: the quasi-identifiers strictly between level 0 and the top, in order.
+        keyed: the quasi-identifiers below the top, in order.
+        values: the metric's own aggregates by name.
+    """
+
+    node: Node
+    suppressed: int
+    classes: int
+    kept_classes: int
+    sized: Sequence[int]
+    keyed: Sequence[int]
+    values: Mapping[str, Any]
+
+
+class Metric(ABC):
+    """A quality metric over nodes of the lattice.
+
+    Attributes:
+        name: as in the spec.
+        multiplies: the parts of its bound are multiplied, not added.
+        carries: what the classes must carry along for it: the domain values under their generalized
+            values (of the quasi-identifiers strictly between level 0 and the top), the codes of these
+            values (of all below the top), or nothing.
+        staged: it costs more than the verdict, and its floor says no more than its bound: it is
+            asked for only where the verdict leaves it open whether a node wins.
+    """
+
+    name: ClassVar[str]
+    multiplies: ClassVar[bool] = False
+    carries: ClassVar[Literal["sizes", "codes"] | None] = None
+    staged: ClassVar[bool] = False
+
+    def windows(self, carried: Sequence[str]) -> dict[str, Sql]:
+        """Window columns over the flagged classes: name -> SQL.
+
+        Args:
+            carried: the names of the columns that the classes carry along.
+        """
+        return {}
+
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
+        """Aggregates over the classes: name -> SQL.
+
+        Args:
+            kept: the condition that holds for classes that are not suppressed.
+            carried: the names of the columns that the classes carry along.
+        """
+        return {}
+
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """What a vector's rows add at least to the aggregates, however classes are merged, unless suppressed.
+
+        The names that :meth:`value` needs -> SQL over ``row_count`` and, in the finest partition
+        possible, ``finest_rows`` (of the vector's class) and what is carried along. Empty where
+        nothing is known.
+
+        Args:
+            k: a released class has at least so many rows.
+            carried: as in :meth:`aggregates`.
+        """
+        return {}
+
+    @abstractmethod
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """The metric of a node with its suppression."""
+
+    def parts(self, counts: Counts) -> Sequence[Sequence[float]]:
+        """Per quasi-identifier and level, what it contributes to :meth:`bound`; never less at a higher level."""
+        return [[1.0 if self.multiplies else 0.0] * (attribute.height + 1) for attribute in counts.attributes]
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """The bound, from the sum or the product of a node's parts; never less for more."""
+        return combined
+
+    def bound(self, counts: Counts, node: Node) -> float:
+        """A value the metric cannot go below at this node or any generalization of it."""
+        return Bounds(self, counts).of(node)
+
+    def least(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """A value the metric cannot go below at this node, of which ``suppressed`` rows go: at least :meth:`bound`."""
+        return self.bound(counts, node)
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """The same, knowing the node's aggregates: at least :meth:`bound`."""
+        return self.bound(counts, measured.node)
+
+
+class Bounds:
+    """The bounds of a metric over one table: a sum or product of one part per attribute.
+
+    Args:
+        metric: the metric.
+        counts: of the table.
+    """
+
+    def __init__(self, metric: Metric, counts: Counts) -> None:
+        self._metric = metric
+        self._counts = counts
+        self._parts = metric.parts(counts)
+        self._combine = mul if metric.multiplies else add
+
+    def of(self, node: Node) -> float:
+        """The bound of a node."""
+        return self._metric.whole(
+            self._counts,
+            reduce(self._combine, (levels[level] for levels, level in zip(self._parts, node, strict=True))),
+        )
+
+    def over(self, lattice: Lattice) -> list[float]:
+        """The bounds of all nodes of a lattice, in lexicographic order; much quicker than one by one."""
+        found: list[float] = []
+        for levels, low, high in zip(self._parts, lattice.bottom, lattice.top, strict=True):
+            own = levels[low : high + 1]
+            if not found:
+                found = list(own)
+            elif self._metric.multiplies:
+                found = [value * part for value in found for part in own]
+            else:
+                found = [value + part for value in found for part in own]
+        return [self._metric.whole(self._counts, value) for value in found]
+
+
+def geometric_mean(values: Sequence[float], weights: Sequence[float]) -> float:
+    """ARX's geometric mean of losses in [0, 1]: prod(w v + 1) ** (1/n) - 1."""
+    return prod(weight * value + 1.0 for value, weight in zip(values, weights, strict=True)) ** (1 / len(values)) - 1.0
+
+
+def normalized_share(covered_share: float, rows: int, domain_rows: int) -> float:
+    """Scale a sum of domain shares to [0, 1], floored to 10 decimals as ARX does.
+
+    0 is every row at its own value, 1 every row at the top. A domain of one value (or a
+    table without rows) has nothing to lose: 0.
+    """
+    least = rows / domain_rows
+    if rows - least <= 0:
+        return 0.0
+    return floor(max(0.0, (covered_share - least) / (rows - least)) * 1e10) / 1e10

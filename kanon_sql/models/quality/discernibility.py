@@ -1,0 +1,43 @@
+"""Discernibility: how many rows each row cannot be told from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.sql import Sql, render
+
+__all__ = ["Discernibility"]
+
+
+class Discernibility(Metric):
+    """Discernibility metric DM (Bayardo and Agrawal 2005, section 2.3).
+
+    The sum of squared sizes of the released classes, plus N for each suppressed row.
+    """
+
+    name: ClassVar[str] = "discernibility"
+
+    def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
+        """Squared sizes, of the released classes and of all."""
+        return {
+            "kept_squares": render("models/quality/discernibility", kept=kept, kept_only=True),
+            "squares": render("models/quality/discernibility", kept=kept, kept_only=False),
+        }
+
+    def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
+        """A row's class never gets smaller, nor than k (Bayardo and Agrawal 2005, section 4.1)."""
+        return {"kept_squares": render("models/quality/least_discernibility", k=k)}
+
+    def value(self, counts: Counts, measured: Measured) -> float:
+        """Squared released sizes plus N per suppressed row."""
+        return float(measured.values["kept_squares"] + counts.rows * measured.suppressed)
+
+    def whole(self, counts: Counts, combined: float) -> float:
+        """Every row counts itself, a suppressed one all rows."""
+        return float(counts.rows - counts.null_rows + counts.rows * counts.null_rows)
+
+    def floor(self, counts: Counts, measured: Measured) -> float:
+        """Squares over all classes: merging only adds, and suppressing costs N >= the size."""
+        return float(measured.values["squares"] + counts.rows * counts.null_rows)

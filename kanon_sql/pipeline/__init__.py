@@ -1,1 +1,0 @@
-"""Pipelines: one file per job that a user can ask for."""

@@ -1,0 +1,295 @@
+"""A release beside those that its ledger holds: whether they can be compared, and what they tell together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace, now
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.evaluate import Searched, rows_in_words
+from kanon_sql.frequency import is_same_table, source_of
+from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.models import PrivacyModel, model_of
+from kanon_sql.release.joint_table import Joint, View, examine_together
+from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
+from kanon_sql.release.publish import release_key
+from kanon_sql.release.write import Written
+from kanon_sql.search import Node
+from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
+from kanon_sql.sql import Relation, source_relation
+
+__all__ = ["Together", "addition", "coarsened", "comparable_releases", "compared"]
+
+
+@dataclass(frozen=True)
+class Together:
+    """What a release and the earlier ones tell together.
+
+    Attributes:
+        table: the ledger's name.
+        earlier: the earlier releases.
+        joint: what the joint classes achieve; None when there is no earlier release.
+        coarsened: the search was held at the levels that earlier releases have.
+    """
+
+    table: str
+    earlier: Sequence[Entry]
+    joint: Joint | None
+    coarsened: bool
+
+    @property
+    def passed(self) -> bool:
+        """Whether the releases together satisfy every requirement."""
+        return self.joint is None or self.joint.passed
+
+    @property
+    def conflict(self) -> bool:
+        """Whether they were compared, and do not."""
+        return not self.passed and not (self.joint is not None and self.joint.changed)
+
+    def failure(self) -> str:
+        """Why not, in a sentence."""
+        assert self.joint is not None
+        names = ", ".join(entry.name for entry in self.earlier)
+        if self.joint.changed:
+            return (
+                f"the source no longer gives {', '.join(self.joint.changed)} as it stands in the database (the source "
+                "changed, or the release did), so what the releases tell together is not known; "
+                "for tables that change, see m-invariance (check --earlier)"
+            )
+        problems = [
+            f"{item.violating_classes} joint classes ({rows_in_words(item.violating_rows)}) violate {item.model.label}"
+            for item in self.joint.achieved
+            if item.violating_classes
+        ]
+        return f"together with {names}, {'; '.join(problems)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it stands in results."""
+        joint = self.joint
+        return {
+            "table": self.table,
+            "earlier": [entry.name for entry in self.earlier],
+            "coarsened": self.coarsened,
+            "changed": [] if joint is None else list(joint.changed),
+            "classes": joint.examinations[0].classes_dict() if joint is not None and joint.examinations else {},
+            "achieved": {} if joint is None else {item.model.label: item.to_dict() for item in joint.achieved},
+        }
+
+
+def comparable_releases(workspace: Workspace, spec: Spec) -> tuple[Entry, ...]:
+    """The entries of a spec's ledger, all of which can be compared with a release of the spec.
+
+    Raises:
+        SpecError: one of them cannot, or the ledger is none.
+        UnsupportedError: there are no scratch tables to compare in.
+    """
+    assert spec.ledger is not None
+    engine = workspace.engine
+    if engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            "ledger: releases are compared in a scratch table, and the scratch mode 'inline' has none; "
+            "allow scratch tables (temp or schema)"
+        )
+    entries = read_ledger(workspace, Relation(spec.ledger.table))
+    if not entries:
+        return entries
+    columns = {column.name for column in engine.columns(source_of(engine, spec))}
+    digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
+    problems = [
+        Problem(f"ledger: {text}") for entry in entries for text in _obstacles(workspace, spec, entry, columns, digests)
+    ]
+    if problems:
+        raise SpecError(problems)
+    return entries
+
+
+def _obstacles(
+    workspace: Workspace, spec: Spec, entry: Entry, columns: set[str], digests: Mapping[str, str]
+) -> list[str]:
+    """Why a release of the spec cannot be compared with an earlier one."""
+    assert spec.release is not None
+    engine, found = workspace.engine, []
+    if entry.release == spec.release or is_same_table(engine, entry.release, spec.release):
+        found.append(
+            f"{entry.name} was published at {entry.published_at} and stays as it is, to be compared with; "
+            "publish under another name"
+        )
+    elif engine.exists(entry.release) != "table":
+        found.append(
+            f"the release {entry.name} (run {entry.run_id}, {entry.published_at}) is not in the database, to be "
+            "compared with: restore it, or, if its run was killed before it published, delete its row from the ledger"
+        )
+    if entry.unit != spec.unit:
+        found.append(
+            f"{entry.name} protects {entry.unit or 'rows'}, and this spec {spec.unit or 'rows'}: use the same unit"
+        )
+    named = [*entry.quasi_identifiers, *entry.shown]
+    found += [f"the source has no column {name!r}, which {entry.name} shows" for name in named if name not in columns]
+    found += [
+        f"the hierarchy of {name} in {entry.name} is not known any more (of files, trees and SQL a digest is kept); "
+        "give the spec the same one, with minimum_level at its top if it is not to be released"
+        for name, item in entry.quasi_identifiers.items()
+        if item.rule is None and digests.get(name) != item.digest
+    ]
+    return found
+
+
+def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
+    """The spec with every quasi-identifier held at the lowest level that was released of it.
+
+    A level above tells nobody less: the lower one is out. At that very level the joint classes are those of
+    the new release itself, but for suppressed rows and attributes that only earlier releases have. So the
+    search sees them. What it finds is compared like any other release. An attribute that earlier releases have at its
+    top only is as good as new, and free.
+
+    Raises:
+        SpecError: the spec's own limits are below that level.
+    """
+    columns = dict(spec.quasi_identifiers)
+    problems = []
+    for name, column in columns.items():
+        digest = digest_of(spec, column)
+        shown = [
+            item.level
+            for entry in entries
+            if (item := entry.quasi_identifiers.get(name)) and item.digest == digest and item.level < item.height
+        ]
+        if not shown:
+            continue
+        level = max(min(shown), column.minimum_level)
+        if column.maximum_level is not None and column.maximum_level < level:
+            problems.append(
+                Problem(
+                    f"quasi_identifiers.{name}.maximum_level: on_conflict: coarsen needs level {level}, that of the "
+                    f"earlier releases, and the highest allowed is {column.maximum_level}; raise it"
+                )
+            )
+        columns[name] = column.model_copy(update={"minimum_level": level, "maximum_level": level})
+    if problems:
+        raise SpecError(problems)
+    return spec.model_copy(update={"quasi_identifiers": columns})
+
+
+def compared(found: Searched, written: Written, node: Node, entries: Sequence[Entry], *, held: bool) -> Together:
+    """Compare a written release with the earlier ones.
+
+    Args:
+        found: the search, whose lookup tables are still there.
+        written: the release, not yet published.
+        node: its levels.
+        entries: the earlier releases.
+        held: the search was held at their levels.
+    """
+    spec = found.spec
+    assert spec.ledger is not None
+    table = ".".join(spec.ledger.table)
+    if not entries:
+        return Together(table, (), None, held)
+    lookups = _lookups(found, entries)
+    digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
+    levels = dict(zip(spec.quasi_identifiers, node, strict=True))
+    views = [
+        View(
+            name=entry.name,
+            table=Relation(entry.release),
+            labels={name: (lookups[name, item.digest], item.level) for name, item in entry.quasi_identifiers.items()},
+            shown=entry.shown,
+            drops_nulls=entry.drops_nulls,
+            masked=entry.masked,
+        )
+        for entry in entries
+    ]
+    views.append(
+        View(
+            name="this release",
+            table=written.table,
+            labels={name: (lookups[name, digests[name]], level) for name, level in levels.items()},
+            shown=(*spec.sensitive, *spec.keep),
+            drops_nulls=spec.nulls == "suppress",
+            masked=written.masked > 0,
+        )
+    )
+    models = _models([spec.privacy, *(entry.privacy for entry in entries)])
+    joint = examine_together(found.workspace, found.columns, views, models, spec.unit, found.sets.rows)
+    return Together(table, entries, joint, held)
+
+
+def _models(asked: Sequence[Sequence[Requirement]]) -> list[PrivacyModel]:
+    """Every requirement once: what is asked of the new release, and what earlier ones promised."""
+    return list(dict.fromkeys(model_of(requirement) for requirements in asked for requirement in requirements))
+
+
+def _lookups(found: Searched, entries: Sequence[Entry]) -> dict[tuple[str, str], Lookup]:
+    """The lookup table of every hierarchy, by column and digest: the search's own, and new ones where these lack."""
+    spec = found.spec
+    lookups = {
+        (lookup.name, digest_of(spec, column)): lookup
+        for lookup, column in zip(found.sets.lookups, spec.quasi_identifiers.values(), strict=True)
+    }
+    missing = {
+        (name, item.digest): QuasiIdentifier.model_validate(item.rule)
+        for entry in entries
+        for name, item in entry.quasi_identifiers.items()
+        if (name, item.digest) not in lookups
+    }
+    start = len(lookups)
+    while missing:  # a round has one hierarchy per column
+        batch = {name: (digest, column) for (name, digest), column in missing.items()}
+        made = _build(found, {name: column for name, (_, column) in batch.items()}, start)
+        for lookup in made:
+            key = lookup.name, batch[lookup.name][0]
+            lookups[key] = lookup
+            del missing[key]
+        start += len(made)
+    return lookups
+
+
+def _build(found: Searched, quasi_identifiers: Mapping[str, QuasiIdentifier], start: int) -> list[Lookup]:
+    """Lookup tables for hierarchies that the spec does not have, from the distinct values in the source."""
+    workspace, columns = found.workspace, found.columns
+    own = [columns[name] for name in quasi_identifiers]
+    names = [f"q{start + position}" for position in range(len(own))]
+    refuse_blank_ends(workspace, source_relation(), exact_texts(own, "checked"), "the source")
+    raw = workspace.table(f"raw{start}")
+    values = [exact_value(column, "kanon_source") for column in own]
+    workspace.execute("frequency/raw", target=raw, source=source_relation(), names=names, values=values)
+    stored: dict[str, Column] = dict(zip(names, own, strict=True))
+    refuse_mixed_forms(workspace, raw, stored, labelled=names, weighted=True)
+    as_spec = found.spec.model_copy(update={"quasi_identifiers": dict(quasi_identifiers), "nulls": "value"})
+    return build_lookups(workspace, as_spec, dict(columns), raw, start=start)
+
+
+def addition(
+    found: Searched, written: Written, node: Node, entries: Sequence[Entry], rows: Mapping[str, int]
+) -> Addition:
+    """The new release, as the ledger will hold it."""
+    spec, engine = found.spec, found.workspace.engine
+    assert spec.ledger is not None
+    assert spec.release is not None
+    entry = Entry(
+        release=spec.release,
+        run_id=found.workspace.run_id,
+        published_at=now(),
+        source=spec.redacted()["source"],
+        unit=spec.unit,
+        drops_nulls=spec.nulls == "suppress",
+        masked=written.masked > 0,
+        quasi_identifiers={
+            lookup.name: released_as(spec, column, level, lookup.height)
+            for lookup, column, level in zip(found.sets.lookups, spec.quasi_identifiers.values(), node, strict=True)
+        },
+        sensitive=spec.sensitive,
+        keep=spec.keep,
+        privacy=spec.privacy,
+        rows=rows,
+    )
+    return Addition(
+        table=Relation(spec.ledger.table),
+        entry=entry,
+        release_name=release_key(engine, spec.release),
+        spec_hash=spec.hash,
+        earlier=frozenset(item.run_id for item in entries),
+    )

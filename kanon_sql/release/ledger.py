@@ -1,0 +1,272 @@
+"""What was published before: the ledger, one row per release, in the manifest's form.
+
+An entry says how a release was made, so that its labels can be made again from the source and
+the release compared with them. It holds names, levels, thresholds and digests, and no value of
+the data: of hierarchies that hold labels (files, trees) or the user's SQL there is a digest
+only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Workspace
+from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.hierarchies import read_hierarchy, with_top
+from kanon_sql.spec import (
+    FileHierarchy,
+    QuasiIdentifier,
+    Requirement,
+    Spec,
+    SqlHierarchy,
+    TreeHierarchy,
+    parse_requirement,
+)
+from kanon_sql.sql import Relation
+
+__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_as"]
+
+MAX_ENTRIES = 1_000
+"""More releases of one table than this are not compared in one statement each."""
+
+COLUMNS = ("release_name", "run_id", "published_at", "spec_hash", "manifest")
+_TURN = "turn"
+_LIMITS = ("minimum_level", "maximum_level", "weight")
+
+
+@dataclass(frozen=True)
+class Released:
+    """How a release shows one quasi-identifier.
+
+    Attributes:
+        level: of its labels.
+        height: the level of the top.
+        digest: of its hierarchy.
+        rule: the hierarchy itself, as a spec writes it, where it holds no label; else None.
+    """
+
+    level: int
+    height: int
+    digest: str
+    rule: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release of the ledger.
+
+    Attributes:
+        release: its name parts.
+        run_id: of the run that published it.
+        published_at: UTC, ISO 8601.
+        source: what it was made of, without literals and passwords.
+        unit: the column of the protected person, if there is one.
+        drops_nulls: rows with a NULL quasi-identifier were suppressed.
+        masked: suppressed rows are in the release, masked.
+        quasi_identifiers: how each is shown.
+        sensitive, keep: the columns that are shown as they are.
+        privacy: what was required of it.
+        rows: rows of the source, released and suppressed.
+    """
+
+    release: tuple[str, ...]
+    run_id: str
+    published_at: str
+    source: Any
+    unit: str | None
+    drops_nulls: bool
+    masked: bool
+    quasi_identifiers: Mapping[str, Released]
+    sensitive: tuple[str, ...]
+    keep: tuple[str, ...]
+    privacy: tuple[Requirement, ...]
+    rows: Mapping[str, int]
+
+    @property
+    def name(self) -> str:
+        """The release's name, for messages."""
+        return ".".join(self.release)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The columns that are released as they are."""
+        return (*self.sensitive, *self.keep)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the ledger stores, and what ``kanon-sql ledger`` prints."""
+        return {
+            "release": list(self.release),
+            "run_id": self.run_id,
+            "published_at": self.published_at,
+            "source": self.source,
+            "unit": self.unit,
+            "drops_nulls": self.drops_nulls,
+            "masked": self.masked,
+            "quasi_identifiers": {
+                name: {"level": item.level, "height": item.height, "digest": item.digest, "rule": item.rule}
+                for name, item in self.quasi_identifiers.items()
+            },
+            "sensitive": list(self.sensitive),
+            "keep": list(self.keep),
+            "privacy": [requirement.to_dict() for requirement in self.privacy],
+            "rows": dict(self.rows),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Entry:
+        """An entry as :meth:`to_dict` wrote it."""
+        return cls(
+            release=tuple(data["release"]),
+            run_id=data["run_id"],
+            published_at=data["published_at"],
+            source=data["source"],
+            unit=data["unit"],
+            drops_nulls=data["drops_nulls"],
+            masked=data["masked"],
+            quasi_identifiers={
+                name: Released(int(item["level"]), int(item["height"]), item["digest"], item["rule"])
+                for name, item in data["quasi_identifiers"].items()
+            },
+            sensitive=tuple(data["sensitive"]),
+            keep=tuple(data["keep"]),
+            privacy=tuple(parse_requirement(item) for item in data["privacy"]),
+            rows=data["rows"],
+        )
+
+
+def digest_of(spec: Spec, quasi_identifier: QuasiIdentifier) -> str:
+    """SHA-256 (hex) of what a hierarchy says: of its rows or rule, wherever these are written.
+
+    Raises:
+        HierarchyError: its file cannot be read.
+    """
+    hierarchy = quasi_identifier.hierarchy
+    said: Any
+    if isinstance(hierarchy, FileHierarchy | TreeHierarchy):
+        rows = (
+            hierarchy.rows() if isinstance(hierarchy, TreeHierarchy) else read_hierarchy(spec.resolve(hierarchy.path))
+        )
+        said = sorted(with_top(rows))
+    else:
+        said = _written(quasi_identifier)
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def released_as(spec: Spec, quasi_identifier: QuasiIdentifier, level: int, height: int) -> Released:
+    """How a release of a spec shows a quasi-identifier at a level."""
+    holds_labels = isinstance(quasi_identifier.hierarchy, FileHierarchy | TreeHierarchy | SqlHierarchy)
+    rule = None if holds_labels else _written(quasi_identifier)
+    return Released(level, height, digest_of(spec, quasi_identifier), rule)
+
+
+def _written(quasi_identifier: QuasiIdentifier) -> dict[str, Any]:
+    """The hierarchy as a spec writes it, without the limits of its levels."""
+    return {key: value for key, value in quasi_identifier.to_dict().items() if key not in _LIMITS}
+
+
+def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
+    """The entries of a ledger, oldest first; none if the table is not there yet.
+
+    Raises:
+        SpecError: the table is no ledger.
+    """
+    engine = workspace.engine
+    kind = engine.exists(table.parts)
+    shown = ".".join(table.parts)
+    if kind is None:
+        return ()
+    columns = [column.lower() for column in workspace.columns(table)] if kind == "table" else []
+    if columns != list(COLUMNS):
+        raise SpecError(f"ledger: {shown!r} is a {kind}, but no ledger of kanon_sql; choose another name")
+    rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=table)
+    try:
+        return tuple(Entry.from_dict(json.loads(row[0])) for row in rows)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise SpecError(
+            f"ledger: {shown!r} holds a row that no version known here has written; upgrade kanon_sql, or "
+            "name another ledger"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Addition:
+    """A release to be entered into a ledger while it is published.
+
+    Attributes:
+        table: the ledger.
+        entry: the new release.
+        release_name: as the database compares names.
+        spec_hash: of the spec.
+        earlier: the run ids of the releases that it was compared with.
+    """
+
+    table: Relation
+    entry: Entry
+    release_name: str
+    spec_hash: str
+    earlier: frozenset[str]
+
+    def create(self, workspace: Workspace) -> None:
+        """Make the ledger unless it is there."""
+        workspace.execute("release/manifest/create", table=self.table)
+
+    def take_turn(self, workspace: Workspace) -> None:
+        """Wait for any other release that is being entered, inside a transaction.
+
+        One row of the ledger is deleted and written anew by everybody: a second transaction waits here or fails.
+
+        Raises:
+            DatabaseError: another release was entered since the ledger was read.
+        """
+        workspace.execute("release/ledger/turn", table=self.table, run_id=_TURN)
+        self._insert(workspace, _TURN, _TURN, _TURN, _TURN)
+        self._refuse_others(workspace, self.earlier)
+
+    def enter(self, workspace: Workspace) -> None:
+        """Write the entry."""
+        text = json.dumps(self.entry.to_dict(), sort_keys=True)
+        self._insert(workspace, self.release_name, self.entry.run_id, self.entry.published_at, text)
+
+    def announce(self, workspace: Workspace) -> None:
+        """Where there is no transaction: write the entry first, then look for others.
+
+        Two runs that announce at once see each other, and neither publishes.
+
+        Raises:
+            DatabaseError: another release was entered since the ledger was read; the entry is gone again.
+        """
+        try:
+            self.enter(workspace)
+            self._refuse_others(workspace, self.earlier | {self.entry.run_id})
+        except BaseException:
+            self.withdraw(workspace)
+            raise
+
+    def withdraw(self, workspace: Workspace) -> None:
+        """Take the entry back: the release was not published."""
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            workspace.execute("release/manifest/withdraw", table=self.table, run_id=self.entry.run_id)
+
+    def _insert(self, workspace: Workspace, name: str, run_id: str, published_at: str, text: str) -> None:
+        workspace.execute(
+            "release/manifest/insert",
+            table=self.table,
+            release_name=name,
+            run_id=run_id,
+            published_at=published_at,
+            spec_hash=self.spec_hash,
+            manifest=text,
+        )
+
+    def _refuse_others(self, workspace: Workspace, known: frozenset[str]) -> None:
+        rows = workspace.fetch("release/ledger/entries", MAX_ENTRIES, table=self.table)
+        if {json.loads(row[0])["run_id"] for row in rows} != known:
+            raise DatabaseError(
+                "ledger: another release was entered meanwhile, with which this one was not compared; "
+                "nothing was published: run it again"
+            )

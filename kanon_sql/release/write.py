@@ -1,0 +1,350 @@
+"""Write the release under a scratch name and verify what was written.
+
+    write     one pass over the source into a scratch table, rows in random order; or none, see :mod:`repeat`
+    verify    an independent GROUP BY over the written table; a failure drops it
+
+Publishing it is :mod:`kanon_sql.release.publish`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, now
+from kanon_sql.errors import DatabaseError, VerificationError
+from kanon_sql.evaluate import Examination, Subject, examine
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.models import PrivacyModel
+from kanon_sql.release.write_counted import write_repeated
+from kanon_sql.search import Node
+from kanon_sql.spec import Spec
+from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, render, slot, source_relation
+
+__all__ = ["Choice", "Written", "beside", "written_release"]
+
+_MARK, _UNIT = "kanon_masked", "kanon_unit"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What to write: the source at the chosen node.
+
+    Attributes:
+        spec: what to release.
+        columns: the source's columns by name, in order.
+        sets: the frequency sets, for lookups, counts and reference distributions.
+        models: the requirements.
+        node: the chosen levels.
+        suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
+        suppressed_rows: the number of suppressed rows, those for NULL included.
+        vectors: a frequency set that holds all that is released, if there is one.
+    """
+
+    spec: Spec
+    columns: Mapping[str, Column]
+    sets: FrequencySets
+    models: Sequence[PrivacyModel]
+    node: Node
+    suppressed: Relation | None
+    suppressed_rows: int
+    vectors: Relation | None
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """Their names, in the spec's order."""
+        return list(self.spec.quasi_identifiers)
+
+    @property
+    def references(self) -> dict[str, Any]:
+        """Per sensitive attribute: the FROM form of its distribution in the source."""
+        return {
+            name: render("release/stored_reference", table=table, facts=self.sets.facts[name].of_reference)
+            for name, table in self.sets.references.items()
+        }
+
+    def examine(
+        self,
+        workspace: Workspace,
+        table: Relation,
+        columns: Mapping[str, Column],
+        unit: str | None,
+        mark: tuple[str, int] | None = None,
+    ) -> Examination:
+        """What the classes of a written table achieve; ``unit`` and ``mark`` as in :class:`Subject`."""
+        subject = Subject(
+            table=table,
+            columns=columns,
+            quasi_identifiers=self.quasi_identifiers,
+            references=self.references,
+            facts=self.sets.facts,
+            unit=unit,
+            mark=mark,
+            populations=self.populations,
+        )
+        return examine(workspace, subject, self.models)
+
+    @property
+    def populations(self) -> dict[str, Sql]:
+        """Per population that a requirement compares with: the FROM form of it at the chosen levels."""
+        items = [
+            {
+                "label": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)")),
+                "table": lookup.table,
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup, level in zip(self.sets.lookups, self.node, strict=True)
+        ]
+        unit = self.spec.unit is not None
+        return {
+            name: render("release/population_labelled", people=people, items=items, unit=unit)
+            for name, people in self.sets.populations.items()
+        }
+
+
+@dataclass(frozen=True)
+class Written:
+    """A written and verified release, not yet visible under its name.
+
+    Attributes:
+        table: the scratch table that holds it.
+        examination: what its classes achieve.
+        rows: rows in the table.
+        released: rows with generalized values.
+        masked: suppressed rows that are in the table, every quasi-identifier masked.
+        persons: distinct persons among the released rows, when the spec names a unit.
+        note: what the user should know about it, if anything.
+    """
+
+    table: Relation
+    examination: Examination
+    rows: int
+    released: int
+    masked: int
+    persons: int | None
+    note: str | None
+
+
+def beside(release: tuple[str, ...], name: str) -> Relation:
+    """A table in the release's schema."""
+    return Relation((*release[:-1], name))
+
+
+@contextmanager
+def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
+    """The release under a scratch name, verified; dropped at the end unless it was published.
+
+    Raises:
+        VerificationError: the written table is not what was promised; it was dropped.
+    """
+    spec = choice.spec
+    assert spec.release is not None
+    target = beside(spec.release, f"kanon_{workspace.run_id}_release")
+    record = beside(spec.release, SCRATCH_TABLE)
+    name = json.dumps(target.parts)
+    workspace.execute("engines/scratch/create_record", table=record)
+    workspace.execute(
+        "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
+    )
+
+    def forget() -> None:
+        with workspace.engine.without_deadline():
+            workspace.execute("engines/scratch/drop", target=target)
+            workspace.execute("engines/scratch/forget", table=record, object_name=name)
+
+    try:
+        yield _write(workspace, choice, target)
+    except BaseException:
+        with suppress(DatabaseError):  # what went wrong first is what the user has to know
+            forget()
+        raise
+    forget()
+
+
+def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
+    spec, columns, sets, node = choice.spec, choice.columns, choice.sets, choice.node
+    suppressed_rows = choice.suppressed_rows
+    masks = spec.suppression.style == "mask" and suppressed_rows > 0
+    staged = masks or spec.unit is not None
+    outputs = _outputs(spec, columns, node)
+    mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
+    extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
+    first = workspace.table("staged") if staged else target
+    if choice.vectors is None or staged:
+        workspace.report("writing the release: one pass over the source", None)
+        _write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
+    else:
+        workspace.report("writing the release from its frequency set", None)
+        write_repeated(
+            workspace, target, names=[item["name"] for item in outputs], vectors=choice.vectors, sets=sets, node=node,
+            suppressed=choice.suppressed,
+        )  # fmt: skip
+    note = None
+    persons = None
+    keep_masked = masks
+    if staged:
+        staged_columns = workspace.columns(first)
+        if masks:
+            # All rows: the masked ones share a class with those that are released at the top.
+            examined = choice.examine(workspace, first, staged_columns, None if spec.unit is None else unit)
+            keep_masked = examined.passed
+            if not keep_masked:
+                note = (
+                    f"the {suppressed_rows} suppressed rows were dropped, not masked: "
+                    "with every quasi-identifier masked they would violate the requirement"
+                )
+        workspace.execute(
+            "release/copy",
+            target=target,
+            staged=first,
+            names=[item["name"] for item in outputs],
+            mark=mark if masks and not keep_masked else None,
+        )
+        counted = workspace.row(
+            "release/count", table=first, mark=mark if masks else None, unit=None if spec.unit is None else unit
+        )
+        persons = None if spec.unit is None else int(counted[-1])
+    workspace.report("verifying the written table", None)
+    examination = _verify(
+        workspace, choice, target, [str(item["name"]) for item in outputs],
+        expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=keep_masked,
+        persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
+    )  # fmt: skip
+    return Written(
+        table=target,
+        examination=examination,
+        rows=examination.rows,
+        released=sets.rows - suppressed_rows,
+        masked=suppressed_rows if keep_masked else 0,
+        persons=persons,
+        note=note,
+    )
+
+
+def _write_from_source(
+    workspace: Workspace,
+    choice: Choice,
+    target: Relation,
+    outputs: list[dict[str, Any]],
+    extras: Mapping[str, str],
+    *,
+    temporary: bool,
+) -> None:
+    """Write the release in one pass over the source.
+
+    Args:
+        workspace: where.
+        choice: what.
+        target: the table to create.
+        outputs: the released columns.
+        extras: the names of the columns for the mark and the person, where they are needed.
+        temporary: the table is copied afterwards, so that it needs no order and belongs to the session.
+    """
+    spec, columns, sets = choice.spec, choice.columns, choice.sets
+    workspace.execute(
+        "release/write",
+        target=target,
+        temporary=temporary,
+        source=source_relation(),
+        outputs=outputs,
+        extras=extras,
+        masked="masked" in extras,
+        unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
+        suppressed=choice.suppressed,
+        keys=[]
+        if choice.suppressed is None
+        else [Sql(key) for key in sets.codes.from_lookups(choice.node, PORTABLE, lambda index: f"lookup{index}")],
+        lookups=[
+            {
+                "index": lookup.index,
+                "table": lookup.table,
+                "value": exact_value(columns[lookup.name], "kanon_source"),
+                "has_nulls": lookup.has_nulls,
+            }
+            for lookup in sets.lookups
+        ],
+        null_values=[
+            exact_value(columns[name], "kanon_source") for name in spec.quasi_identifiers if spec.nulls == "suppress"
+        ],
+        shuffle=not temporary,
+    )
+
+
+def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict[str, Any]]:
+    """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
+    position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
+    outputs: list[dict[str, Any]] = []
+    for name in columns:
+        if name in position:
+            outputs.append({"name": name, "lookup": position[name], "level": node[position[name]], "value": None})
+        elif name in spec.sensitive or name in spec.keep:
+            value = render("release/column", name=name)
+            outputs.append({"name": name, "lookup": None, "level": None, "value": value})
+    return outputs
+
+
+def _verify(
+    workspace: Workspace,
+    choice: Choice,
+    target: Relation,
+    names: Sequence[str],
+    *,
+    expected: int,
+    masked: bool,
+    persons_in: tuple[Relation, str, tuple[str, int] | None] | None,
+) -> Examination:
+    sets, node = choice.sets, choice.node
+    columns = workspace.columns(target)
+    if list(columns) != list(names):
+        raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
+    (rows,) = workspace.row("release/count", table=target, mark=None, unit=None)
+    if int(rows) != expected:
+        raise VerificationError(
+            f"verification: {rows} rows were written where {expected} were expected "
+            "(did the source change while it was read?); the table was dropped"
+        )
+    compiler = workspace.compiler
+    branches = [
+        compiler.filled(
+            "release/labels",
+            {
+                "attribute": str(lookup.index),
+                "written": workspace.quoted(target),
+                "cell": compiler.quote(lookup.name),
+                "label": compiler.quote(f"l{node[lookup.index]}"),
+                "lookup": workspace.quoted(lookup.table),
+            },
+            value=exact_text(Sql(f"CAST(checked.{slot('cell')} AS VARCHAR)")),
+            masked=masked,
+        )
+        for lookup in sets.lookups
+    ]
+    foreign = workspace.query(compiler.union(branches), len(branches))
+    for attribute, count in sorted(foreign):
+        if count:
+            raise VerificationError(
+                f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
+                f"{node[attribute]}; the table was dropped"
+            )
+    if persons_in is None:
+        examination = choice.examine(workspace, target, columns, None)
+    else:
+        staged, unit, mark = persons_in
+        examination = choice.examine(workspace, staged, workspace.columns(staged), unit, mark)
+    if not examination.passed or examination.rows != expected:
+        failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
+        raise VerificationError(
+            f"verification: the written table does not satisfy {failing or 'its row count'}; it was dropped"
+        )
+    return examination
+
+
+def _free_name(name: str, columns: Mapping[str, Column]) -> str:
+    taken = {column.lower() for column in columns}
+    while name in taken:
+        name += "_"
+    return name

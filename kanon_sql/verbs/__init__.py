@@ -1,0 +1,25 @@
+"""Verbs: one file for each thing that a user can ask for.
+
+Each file is a door of its own, so that a verb loads only what it needs; ``__all__`` names them.
+"""
+
+__all__ = [
+    "anonymize",
+    "audit",
+    "check",
+    "clean",
+    "compare",
+    "dbt",
+    "demo",
+    "details",
+    "doctor",
+    "estimate",
+    "hierarchy",
+    "init",
+    "ledger",
+    "plan",
+    "render",
+    "result",
+    "risk",
+    "sqlmesh",
+]

@@ -1,0 +1,205 @@
+"""``anonymize``: search, write, verify, publish, and leave a manifest."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import Budget, Searched, rows_in_words, searched
+from kanon_sql.frequency import source_of
+from kanon_sql.release import (
+    Choice,
+    Entry,
+    Together,
+    Written,
+    addition,
+    coarsened,
+    comparable_releases,
+    compared,
+    publish,
+    refuse_foreign_release,
+    written_release,
+)
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.plan import achieved_dict, measured
+from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.version import __version__
+
+__all__ = ["anonymize"]
+
+
+def anonymize(
+    engine: Engine,
+    spec: Spec,
+    *,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
+    all_minimal: bool = False,
+    details: bool = False,
+) -> Result:
+    """Publish a release that satisfies the spec's requirements, or publish nothing.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write.
+        spec: what to anonymize and how; ``release`` is required.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+        budget: when to end the search early; the best node found so far is then released.
+        all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        details: also count what a report shows, and put it into the manifest: two more statements, no scan.
+
+    Returns:
+        Verdict ``pass`` with the verified figures of the published table, or ``fail`` when
+        no generalization satisfies the requirements, or what was found does not together with the
+        releases of the ledger; then nothing is written.
+
+    Raises:
+        SpecError: there is no release name, or something else stands under it, or the ledger holds a
+            release that cannot be compared with.
+        VerificationError: the written table failed its verification and was dropped.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    if spec.release is None:
+        raise SpecError("release: missing; anonymize needs the name of the table to publish")
+    if engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        # Publishing takes a transaction of its own: whether there can be one is known before the search.
+        with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
+            refuse_foreign_release(workspace, spec)
+            earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
+
+        def attempt(asked: Spec, *, held: bool) -> tuple[Result, Together | None]:
+            with searched(engine, asked, report, budget, all_minimal=all_minimal) as found:
+                return _released(found, earlier, started, held=held, details=details)
+
+        result, together = attempt(spec, held=False)
+        if together is not None and together.conflict and spec.ledger and spec.ledger.on_conflict == "coarsen":
+            result, _ = attempt(coarsened(spec, earlier or ()), held=True)
+        cost = Cost.of(meter, time.perf_counter() - started)
+        return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
+
+
+def _released(
+    found: Searched, earlier: Sequence[Entry] | None, started: float, *, held: bool, details: bool
+) -> tuple[Result, Together | None]:
+    """What the search found, published; or why not.
+
+    Args:
+        found: the search.
+        earlier: the releases of the ledger; None without a ledger.
+        started: when the run began.
+        held: the search was held at the levels of the earlier releases.
+        details: also count what a report shows.
+    """
+    spec, meter = found.spec, found.workspace.engine.meter
+    assert spec.release is not None
+    node, evaluator = found.node, found.evaluator
+    more = of_search(found) if details else None
+    if node is None or evaluator is None:
+        return replace(_failed(found, found.failure()), details=more), None
+    metrics = measured(found)
+    rows = found.rows()
+    suppressed = None
+    if rows["suppressed"] > found.sets.null_rows:
+        suppressed = evaluator.suppressed_classes(node)
+    choice = Choice(
+        spec=spec,
+        columns=found.columns,
+        sets=found.sets,
+        models=found.models,
+        node=node,
+        suppressed=suppressed,
+        suppressed_rows=rows["suppressed"],
+        vectors=evaluator.releasable(spec, found.columns, node),
+    )
+    with written_release(found.workspace, choice) as written:
+        if written.masked:
+            rows["masked"] = written.masked
+        together = None if earlier is None else compared(found, written, node, earlier, held=held)
+        result = Result(
+            verb="anonymize",
+            verdict="pass",
+            message=_message(found, rows),
+            release=".".join(spec.release),
+            node=found.node_dict(node),
+            rows=rows,
+            classes=written.examination.classes_dict(),
+            class_sizes=written.examination.sizes_list(),
+            achieved=achieved_dict(written.examination),
+            metrics=metrics,
+            search=found.summary(),
+            cost=Cost.of(meter, time.perf_counter() - started),
+            notes=[*found.notes, *([] if written.note is None else [written.note])],
+            intervals=found.intervals,
+            details=with_statements(more, meter.log),
+            ledger=None if together is None else together.to_dict(),
+        )
+        if together is not None and not together.passed:
+            message = f"nothing was published: {together.failure()}"
+            return replace(result, verdict="fail", message=message), together
+        manifest = _manifest(found, written, result)
+        entry = None if earlier is None else addition(found, written, node, earlier, rows)
+        publish(found.workspace, spec, written, manifest, entry)
+    return replace(result, manifest=manifest), together
+
+
+def _failed(found: Searched, why: str) -> Result:
+    return Result(
+        verb="anonymize",
+        verdict="fail",
+        message=f"nothing was published: {why}",
+        release=None,
+        node=None,
+        rows=found.rows(),
+        classes={},
+        class_sizes=[],
+        achieved={},
+        metrics={},
+        search=found.summary(),
+        cost=Cost(0, 0, 0, 0, 0.0),
+        notes=found.notes,
+    )
+
+
+def _message(found: Searched, rows: Mapping[str, int]) -> str:
+    return (
+        f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
+    )
+
+
+def _manifest(found: Searched, written: Written, result: Result) -> dict[str, Any]:
+    """What was published and how; no value of the data is in it."""
+    return {
+        "kanon_sql": __version__,
+        "run_id": found.workspace.run_id,
+        "published_at": now(),
+        "release": result.release,
+        "spec": found.spec.redacted(),
+        "spec_hash": found.spec.hash,
+        "node": dict(result.node or {}),
+        "intervals": result.to_dict()["intervals"],
+        "rows": dict(result.rows),
+        "classes": dict(result.classes),
+        "achieved": {key: dict(value) for key, value in result.achieved.items()},
+        "metrics": dict(result.metrics),
+        "search": result.to_dict()["search"],
+        "cost": result.cost.to_dict(),
+        "notes": list(result.notes),
+        "details": None if result.details is None else result.details.to_dict(),
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": version("sqlglot"),
+            "engine": f"{found.workspace.engine.dialect.name} {found.workspace.engine.version}",
+        },
+    }

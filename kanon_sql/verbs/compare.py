@@ -1,0 +1,168 @@
+"""``compare``: several specs, or one with several k, side by side: what privacy costs in detail and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import Budget
+from kanon_sql.frequency import KeptSets
+from kanon_sql.models import KAnonymityModel, models_of
+from kanon_sql.spec import KAnonymity, Spec
+from kanon_sql.verbs.plan import plan
+from kanon_sql.verbs.result import Result
+
+__all__ = ["Compared", "Comparison", "compare", "with_k"]
+
+COMMON = "loss"
+"""What runs are compared by when their specs search for different metrics."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One run of a comparison.
+
+    Attributes:
+        name: the spec's.
+        k: the largest k asked for; None where the spec asks for none.
+        result: what ``plan`` says.
+        dominated: another run has at least this k, loses no more and suppresses no more, and is better in one of
+            the three; never where either asks for something besides k.
+    """
+
+    name: str
+    k: int | None
+    result: Result
+    dominated: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible."""
+        return {"name": self.name, "k": self.k, "dominated": self.dominated, "result": self.result.to_dict()}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs side by side.
+
+    Attributes:
+        metric: what they are compared by; lower is better.
+        runs: in the order of the specs and of k.
+    """
+
+    metric: str
+    runs: Sequence[Compared]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every run found a generalization that meets its requirements."""
+        return all(run.result.passed for run in self.runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-compatible."""
+        return {"verb": "compare", "metric": self.metric, "runs": [run.to_dict() for run in self.runs]}
+
+
+def compare(
+    engine: Engine,
+    specs: Mapping[str, Spec],
+    ks: Sequence[int] = (),
+    *,
+    timeout: float | None = None,
+    budget: Budget | None = None,
+    report: Reporter | None = None,
+) -> Comparison:
+    """Plan every spec, or every spec with every k.
+
+    Runs that follow one another and differ in nothing but k, the suppression limit and the search read one set of
+    frequency sets: the first of them reads the source, the others do not.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        specs: a name for each.
+        ks: to use in place of the k that a spec asks for; none: the specs as they are.
+        timeout: seconds for each run; None for no limit.
+        budget: when to end each search early.
+        report: called with each stage in plain words.
+
+    Raises:
+        SpecError: nothing to compare, a k that cannot be, or a spec without k_anonymity that is to have another k.
+        KanonError: whatever :func:`kanon_sql.plan` raises.
+    """
+    if len(specs) * max(1, len(ks)) < 2:
+        raise SpecError("compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10")
+    if any(k < 1 for k in ks) or len(set(ks)) < len(ks):
+        raise SpecError("compare: expected different whole numbers of at least 1 for k, such as --k 2,5,10")
+    wanted: Sequence[int | None] = ks or [None]
+    asked = [(name, with_k(spec, k, name)) for name, spec in specs.items() for k in wanted]
+    with engine.run(Deadline(None)), KeptSets(engine) as kept:
+        runs = [
+            Compared(name, _k_of(spec), plan(engine, spec, timeout=timeout, budget=budget, report=said, kept=kept))
+            for (name, spec), said in zip(asked, _numbered(report, len(asked)), strict=True)
+        ]
+    metrics = {spec.search.metric for spec in specs.values()}
+    metric = metrics.pop() if len(metrics) == 1 else COMMON
+    alone = [
+        all(isinstance(item, KAnonymity) and item.quasi_identifiers is None for item in spec.privacy)
+        for _, spec in asked
+    ]
+    return Comparison(metric, _marked(runs, alone, metric))
+
+
+def _numbered(report: Reporter | None, runs: int) -> Iterator[Reporter]:
+    """A reporter for each run, which says which one it is."""
+    for number in range(1, runs + 1):
+
+        def said(stage: str, nodes: int | None = None, number: int = number) -> None:
+            if report is not None:
+                report(f"{number} of {runs}: {stage}", nodes)
+
+        yield said
+
+
+def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:
+    """The same spec with another k; None leaves it as it is.
+
+    Raises:
+        SpecError: it does not ask for k-anonymity, or also for something else with a k.
+    """
+    if k is None:
+        return spec
+    models = models_of(spec)
+    own = [model for model in models if model.least_size is not None]
+    others = [m.label for m in own if m.quasi_identifiers is not None or not isinstance(m, KAnonymityModel)]
+    if others:
+        raise SpecError(
+            f"{name}: {others[0]} has a k of its own, which --k would leave as it is; leave --k out, and give a spec "
+            "for each k"
+        )
+    if not any(isinstance(model, KAnonymityModel) for model in models):
+        raise SpecError(f"{name}: privacy has no k_anonymity whose k could be changed; add one, or leave --k out")
+    changed = tuple(item.model_copy(update={"k": k}) if isinstance(item, KAnonymity) else item for item in spec.privacy)
+    return spec.model_copy(update={"privacy": changed})
+
+
+def _k_of(spec: Spec) -> int | None:
+    own = [model for model in models_of(spec) if model.quasi_identifiers is None]
+    return max((model.least_size for model in own if model.least_size is not None), default=None)
+
+
+def _marked(runs: Sequence[Compared], alone: Sequence[bool], metric: str) -> list[Compared]:
+    """The runs, those marked that another one is better than in every way."""
+
+    def costs(run: Compared) -> tuple[float, float, float]:
+        result = run.result
+        return -(run.k or 0), round(result.metrics[metric], 12), result.rows["suppressed"] / result.rows["source"]
+
+    comparable = [run for run, simple in zip(runs, alone, strict=True) if simple and run.result.passed]
+    found = []
+    for run in runs:
+        dominated = any(run is item for item in comparable) and any(
+            all(ours >= theirs for ours, theirs in zip(costs(run), costs(other), strict=True))
+            and costs(run) != costs(other)
+            for other in comparable
+        )
+        found.append(Compared(run.name, run.k, run.result, dominated))
+    return found

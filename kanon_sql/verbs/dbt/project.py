@@ -1,0 +1,192 @@
+"""``dbt``: search, and write the chosen release into a dbt project. The dbt package itself is in ``dbt/``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.evaluate import Budget
+from kanon_sql.frequency import source_of
+from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
+from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
+from kanon_sql.verbs.dbt.labels import LEFT_OUT
+from kanon_sql.verbs.plan import plan
+from kanon_sql.verbs.result import Result
+
+__all__ = ["DbtResult", "dbt"]
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PARTS = r"""(?:'[\w.-]+'|"[\w.-]+")"""
+_SOURCE = re.compile(rf"(?:ref|source)\(\s*{_PARTS}(?:\s*,\s*{_PARTS})?\s*\)")
+
+
+@dataclass(frozen=True)
+class DbtResult:
+    """What was found and written.
+
+    Attributes:
+        plan: the search's result.
+        files: the files that were written, in the project; none when nothing satisfies.
+    """
+
+    plan: Result
+    files: tuple[Path, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object."""
+        return {"verb": "dbt", "plan": self.plan.to_dict(), "files": [str(path) for path in self.files]}
+
+
+def dbt(
+    engine: Engine,
+    spec: Spec,
+    project: Path,
+    *,
+    source: str | None = None,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
+) -> DbtResult:
+    """Search for the best generalization and write it as models, seeds and tests of a dbt project.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, on the database that dbt builds in; read-only is enough.
+        spec: what to release. Its release is the model's name.
+        project: the directory of ``dbt_project.yml``.
+        source: how models refer to the source: ``ref('...')`` or ``source('...', '...')``; None to declare it.
+        timeout: seconds for the search; None for no limit.
+        report: called with each stage in plain words.
+        budget: when to end the search early, at the best node found so far.
+
+    Raises:
+        SpecError: the spec asks for what a dbt release cannot be; the directory is no dbt project; a file that
+            would be written over is not ours.
+        UnsupportedError: dbt's package has no adapter for this engine.
+        KanonError: whatever the search raises.
+    """
+    if engine.dialect.name not in ADAPTERS:
+        raise UnsupportedError(
+            f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"
+        )
+    problems = list(_unfit(spec))
+    if source is not None and not _SOURCE.fullmatch(source):
+        problems.append(Problem("--source: expected ref('model') or source('name', 'table')"))
+    if problems:
+        raise SpecError(problems)
+    models, seeds = _directories(project)
+    result = plan(engine, spec, timeout=timeout, report=report, budget=budget)
+    if result.node is None:
+        return DbtResult(result, ())
+    with engine.run(Deadline(timeout)):
+        columns = {column.name: column for column in engine.columns(source_of(engine, spec))}
+        tables = {
+            name: [column.name for column in engine.columns(engine.dialect.relation(item.hierarchy.table))]
+            for name, item in spec.quasi_identifiers.items()
+            if isinstance(item.hierarchy, TableHierarchy)
+        }
+    texts = files_of(spec, columns, tables, result.node, engine.dialect, source, models, seeds)
+    return DbtResult(result, _write(project, texts))
+
+
+def _unfit(spec: Spec) -> Iterator[Problem]:
+    """What of a spec a dbt release cannot be."""
+    if spec.release is None or len(spec.release) > 1 or not _NAME.fullmatch(spec.release[0]):
+        yield Problem(
+            "release: expected a plain name of letters, digits and _, the model's; dbt decides on its schema "
+            "(schema: in dbt_project.yml)"
+        )
+    if spec.source.table is None:
+        yield Problem("source: dbt reads tables; make the query or file a model, and name its table here")
+    if spec.suppression.style == "mask":
+        yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
+    if spec.ledger is not None:
+        yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
+    for item in spec.privacy:
+        reason = _untested(item)
+        if reason is not None:
+            yield Problem(
+                f"privacy: the dbt package does not test {reason}, and a release that no build tests is none; leave it "
+                "out, or publish with anonymize"
+            )
+    named = [
+        *spec.quasi_identifiers,
+        *spec.sensitive,
+        *spec.keep,
+        *spec.identifiers,
+        *([spec.unit] if spec.unit else []),
+    ]
+    tables = [spec.source.table or ()]
+    tables += [
+        item.hierarchy.table for item in spec.quasi_identifiers.values() if isinstance(item.hierarchy, TableHierarchy)
+    ]
+    if any("{" in name for name in [*named, *(part for parts in tables for part in parts)]):
+        yield Problem("a name holds a brace, which dbt would take for Jinja; rename it in a model before this one")
+    if any(name.lower() == LEFT_OUT for name in named):
+        yield Problem(
+            f"the column {LEFT_OUT!r} is one of the labelled model's own; rename it in a model before this one"
+        )
+
+
+def _untested(requirement: Requirement) -> str | None:
+    """What of a requirement the dbt package has no test for; None where it tests it as the search does."""
+    ((name, parameters),) = requirement.to_dict().items()
+    if name not in REQUIREMENTS:
+        return f"{name} (expected {', '.join(REQUIREMENTS)})"
+    if parameters.get("kind") == "npd_recursive" or parameters.get("distance", "equal") != "equal":
+        return f"{name} of the {parameters.get('kind') or parameters['distance']} kind"
+    others = [key for key in ("quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
+    return f"{name} with {others[0]}" if others else None
+
+
+def _directories(project: Path) -> tuple[PurePosixPath, PurePosixPath]:
+    """Where the project's models and seeds are."""
+    path = project / "dbt_project.yml"
+    if not path.is_file():
+        raise SpecError(f"--project {project}: expected the directory of a dbt_project.yml")
+    try:
+        written = read_yaml(path.read_text("utf-8-sig"), str(path)).data
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(f"cannot read {path}: {type(error).__name__}; expected a text file in UTF-8") from None
+    found = []
+    for key, default in (("model-paths", "models"), ("seed-paths", "seeds")):
+        paths = written.get(key, [default]) if isinstance(written, dict) else [default]
+        if not isinstance(paths, list) or not paths or not isinstance(paths[0], str):
+            raise SpecError(f"{path}: {key}: expected a list of directories")
+        found.append(PurePosixPath(paths[0]))
+    return found[0], found[1]
+
+
+def _write(project: Path, texts: dict[PurePosixPath, str]) -> tuple[Path, ...]:
+    """All files or none, and none that is not ours."""
+    ours = any(path.suffix == ".yml" and _is_ours(project / path) for path in texts)
+    for path in texts:
+        target = project / path
+        # A seed has no place for a mark: it is ours when the properties that describe it are.
+        if target.exists() and not (ours if path.suffix == ".csv" else _is_ours(target)):
+            raise SpecError(f"{target} is there and was not written by kanon-sql dbt; move it, or rename the release")
+    written = []
+    for path, text in texts.items():
+        target = project / path
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="")
+        except OSError as error:
+            raise SpecError(
+                f"cannot write {target}: {error.strerror or type(error).__name__}; those before it are written, and "
+                "are written again"
+            ) from None
+        written.append(target)
+    return tuple(written)
+
+
+def _is_ours(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as file:
+            return MARK in file.readline()
+    except (OSError, UnicodeDecodeError):
+        return False

@@ -1,0 +1,208 @@
+"""``doctor``: what a connection may do, found out by trying, and which verbs would work on it.
+
+Every probe is undone at once: tables are created in a transaction that is rolled back.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kanon_sql.engines import Engine, Reporter, Workspace, open_workspace
+from kanon_sql.errors import KanonError
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.dbt import ADAPTERS
+from kanon_sql.verbs.sqlmesh import DIALECTS
+
+__all__ = ["Check", "DoctorResult", "VerbCheck", "doctor"]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was tried.
+
+    Attributes:
+        key: for programs.
+        name: in words.
+        ok: whether it works.
+        detail: what that means, or why not.
+    """
+
+    key: str
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerbCheck:
+    """Whether a verb would work here, and what it needs."""
+
+    name: str
+    works: bool
+    needs: str
+
+
+@dataclass(frozen=True)
+class DoctorResult:
+    """What this connection may do.
+
+    Attributes:
+        database: its label, without credentials.
+        engine, version: the kind of database.
+        read_only: whether the connection refuses to write.
+        checks: what was tried.
+        verbs: what would work.
+    """
+
+    database: str
+    engine: str
+    version: str
+    read_only: bool
+    checks: tuple[Check, ...]
+    verbs: tuple[VerbCheck, ...]
+
+    def works(self, verb: str) -> bool:
+        """Whether a verb would work here."""
+        return any(item.works for item in self.verbs if item.name == verb)
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object."""
+        return {
+            "verb": "doctor",
+            "database": self.database,
+            "engine": self.engine,
+            "version": self.version,
+            "read_only": self.read_only,
+            "checks": {item.key: {"ok": item.ok, "detail": item.detail} for item in self.checks},
+            "verbs": {item.name: {"works": item.works, "needs": item.needs} for item in self.verbs},
+        }
+
+
+def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
+    """Try out what a connection may do. Leaves nothing behind.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`.
+        report: called before each probe.
+    """
+    with open_workspace(engine, "", report) as workspace:
+        workspace.report("trying out the connection", None)
+        text = _exact_text(workspace)
+        scratch = _scratch_tables(workspace)
+        tables, rollback = _tables(workspace)
+        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), _leftovers(engine))
+    exact = text.ok
+    searches = exact and scratch.ok
+    verbs = (
+        *(VerbCheck(name, exact, "the right to read") for name in ("init", "check", "risk", "audit")),
+        VerbCheck("ledger", True, "the right to read, and a release that entered into one"),
+        *(
+            VerbCheck(name, searches, "scratch tables, or none of them (inline)")
+            for name in ("hierarchy", "plan", "compare")
+        ),
+        VerbCheck(
+            "dbt",
+            searches and engine.dialect.name in ADAPTERS,
+            "what plan needs, a dbt project, and an engine that the package has an adapter for",
+        ),
+        VerbCheck(
+            "sqlmesh", exact and engine.dialect.name in DIALECTS, "the right to read, on an engine it writes audits for"
+        ),
+        VerbCheck(
+            "anonymize",
+            searches and tables.ok and not engine.ephemeral,
+            "scratch tables or none of them, and tables that outlive the connection",
+        ),
+    )
+    return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
+
+
+def _exact_text(workspace: Workspace) -> Check:
+    (different,) = workspace.row("verbs/doctor/probe_text")
+    ok = different == 4
+    return Check(
+        "exact_text",
+        "compares text exactly",
+        ok,
+        "letter case, accents and trailing spaces count"
+        if ok
+        else "the collation merges different texts into one group",
+    )
+
+
+def _scratch_tables(workspace: Workspace) -> Check:
+    name, scratch = "keeps scratch tables", workspace.engine.scratch
+    if scratch.mode == "inline":
+        return Check("scratch", name, True, f"none (inline): {scratch.reason}; every statement reads the source")
+    where = f"in schema {'.'.join(scratch.schema)}" if scratch.mode == "schema" else "as temporary tables"
+    try:
+        target = workspace.table("probe")
+        workspace.execute("verbs/doctor/probe_create", target=target, temporary=True)
+        workspace.drop(target)
+    except KanonError as error:
+        return Check("scratch", name, False, f"{where}: {error}")
+    return Check("scratch", name, True, f"{where}: tried one and dropped it")
+
+
+def _publishing(engine: Engine) -> Check:
+    atomic = engine.capabilities.atomic_replace
+    detail = (
+        "a reader sees the old release or the new one"
+        if atomic
+        else "between dropping the old release and naming the new one a reader finds none"
+    )
+    return Check("atomic_replace", "replaces a release at once", atomic, detail)
+
+
+class _Undo(Exception):
+    """Leaves a transaction by rolling it back."""
+
+
+def _tables(workspace: Workspace) -> tuple[Check, Check]:
+    """Create a table in a transaction that is rolled back, and see whether it is gone."""
+    engine = workspace.engine
+    name, rollback = "creates tables", "rolls DDL back"
+    if engine.read_only:
+        refused = "the connection is read-only"
+        return Check("tables", name, False, refused), Check("transactional_ddl", rollback, False, refused)
+    target = Relation((f"kanon_{workspace.run_id}_doctor",))
+    try:
+        with engine.transaction():
+            workspace.execute("verbs/doctor/probe_create", target=target, temporary=False)
+            raise _Undo
+    except _Undo:
+        pass
+    except KanonError as error:
+        refused = str(error)
+        return Check("tables", name, False, refused), Check("transactional_ddl", rollback, False, "not tried")
+    created = Check("tables", name, True, "tried one inside a transaction")
+    if engine.exists(target.parts) is None:
+        return created, Check("transactional_ddl", rollback, True, "the table was gone after a rollback")
+    workspace.execute("engines/scratch/drop", target=target)
+    return created, Check("transactional_ddl", rollback, False, "the table was still there after a rollback")
+
+
+def _files(engine: Engine) -> Check:
+    name = "reads Parquet and CSV files"
+    if not engine.capabilities.files:
+        return Check("files", name, False, "this engine reads tables only")
+    try:
+        with tempfile.TemporaryDirectory(prefix="kanon_sql_") as directory:
+            probe = Path(directory) / "probe.csv"
+            probe.write_text("probe\n1\n", encoding="utf-8")
+            engine.columns(engine.relation(table=None, query=None, file=str(probe)))
+    except (KanonError, OSError) as error:
+        return Check("files", name, False, str(error) or type(error).__name__)
+    return Check("files", name, True, "tried a small CSV file")
+
+
+def _leftovers(engine: Engine) -> Check:
+    name = "is free of leftovers"
+    objects = clean(engine, drop=False).objects
+    if not objects:
+        return Check("no_leftovers", name, True, "no scratch table is recorded")
+    return Check("no_leftovers", name, False, f"{len(objects)} recorded; see kanon-sql clean")

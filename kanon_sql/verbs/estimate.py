@@ -1,0 +1,101 @@
+"""What a run would cost, asked of the engine before anything is read, and a limit on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, open_workspace
+from kanon_sql.errors import TooExpensive, UnsupportedError
+from kanon_sql.frequency import explained_if_missing, source_columns, source_of
+from kanon_sql.spec import Spec
+
+__all__ = ["Estimated", "estimate", "refuse_beyond"]
+
+SCANS = {"plan": 1, "anonymize": 2, "check": 1}
+"""How often a verb reads the source while scratch tables can be made; inline it is once per statement."""
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """What the engine expects one reading of the source to cost.
+
+    Attributes:
+        rows: rows that it expects to read; None when it does not say.
+        bytes: bytes that it expects to read; None when it does not say.
+        origin: where the figures come from, such as ``EXPLAIN``; empty when there are none.
+        inline: every statement reads the source again, so the cost has no simple bound.
+        ledger: ``anonymize`` reads it once more, to make the releases in the ledger again.
+    """
+
+    rows: int | None
+    bytes: int | None
+    origin: str
+    inline: bool
+    ledger: bool = False
+
+    @property
+    def scans(self) -> dict[str, int]:
+        """How often each verb reads the source."""
+        return {**SCANS, "anonymize": SCANS["anonymize"] + self.ledger}
+
+    def total(self, verb: str) -> int | None:
+        """The bytes that all readings of a verb take together; None when they are not known."""
+        return None if self.bytes is None or self.inline else self.bytes * self.scans[verb]
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object."""
+        return {
+            "verb": "estimate",
+            "rows": self.rows,
+            "bytes": self.bytes,
+            "origin": self.origin,
+            "source_scans": None if self.inline else self.scans,
+        }
+
+
+def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Estimated:
+    """Ask the engine what one reading of the columns that the spec needs would cost. Reads no row.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`.
+        spec: names the source and its columns.
+        timeout: seconds for the question; None for no limit.
+
+    Raises:
+        SpecError: the spec names a column that the source does not have.
+    """
+    with engine.run(Deadline(timeout)):
+        source = source_of(engine, spec)
+        with open_workspace(engine, source) as workspace, explained_if_missing(engine, spec.source.table):
+            columns = source_columns(workspace, spec, source)
+        named = {*spec.quasi_identifiers, *spec.sensitive, *spec.keep, *([spec.unit] if spec.unit else [])}
+        listed = ", ".join(engine.dialect.quote(name) for name in columns if name in named)
+        found = engine.estimate(f"(SELECT {listed} FROM {source} AS kanon_source)")
+    inline, ledger = engine.scratch.mode == "inline", spec.ledger is not None
+    if found is None:
+        return Estimated(None, None, "", inline, ledger)
+    return Estimated(found.rows, found.bytes, found.source, inline, ledger)
+
+
+def refuse_beyond(engine: Engine, spec: Spec, verb: str, max_bytes: int) -> None:
+    """Refuse a run that would read more than so many bytes of the source.
+
+    Raises:
+        TooExpensive: it would.
+        UnsupportedError: the engine cannot tell, so the limit could not be kept.
+    """
+    found = estimate(engine, spec)
+    total = found.total(verb)
+    if total is None:
+        why = (
+            "every statement reads the source again in scratch mode inline"
+            if found.inline
+            else f"{engine.dialect.name} does not estimate bytes"
+        )
+        raise UnsupportedError(f"--max-bytes cannot be kept here: {why}; leave it out")
+    if total > max_bytes:
+        raise TooExpensive(
+            f"{verb} would read about {total:,} bytes of the source ({found.scans[verb]} x {found.bytes:,}, says "
+            f"{found.origin}), more than the {max_bytes:,} allowed; nothing was read"
+        )

@@ -1,0 +1,342 @@
+"""``hierarchy``: show, validate and export the lookup tables that a spec's hierarchies become.
+
+Only counts and what the spec itself says are shown, unless the user asks for values: those of a small class are
+personal data, and so are the values that a hierarchy lacks.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from kanon_sql.engines import Deadline, Engine, Reporter, Row, Workspace, open_workspace
+from kanon_sql.errors import HierarchyError, SpecError
+from kanon_sql.frequency import explained_if_missing, source_columns, source_of
+from kanon_sql.hierarchies import (
+    FileStyle,
+    Site,
+    Survey,
+    exact_texts,
+    exact_value,
+    file_names,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    survey,
+    value_text,
+    write_hierarchy,
+)
+from kanon_sql.models import models_of
+from kanon_sql.spec import (
+    DatesHierarchy,
+    FileHierarchy,
+    Hierarchy,
+    IntervalsHierarchy,
+    PrefixHierarchy,
+    QuasiIdentifier,
+    Spec,
+    SqlHierarchy,
+    TableHierarchy,
+    TreeHierarchy,
+    format_table_name,
+)
+from kanon_sql.sql import Relation, Sql, source_relation
+from kanon_sql.verbs.hierarchy.result import LISTED, AttributeHierarchy, HierarchyResult, Level, Role
+from kanon_sql.verbs.hierarchy.values import GIVEN_COLUMN, GivenValues, load_given
+from kanon_sql.verbs.result import Cost
+
+__all__ = ["hierarchy"]
+
+MOST_VALUES = 1_000_000
+"""A hierarchy with more values is not exported."""
+
+
+def hierarchy(
+    engine: Engine,
+    spec: Spec,
+    attributes: Sequence[str] = (),
+    *,
+    values: Mapping[str, GivenValues] | None = None,
+    reveal: int = 0,
+    export: Path | None = None,
+    style: FileStyle = "arx",
+    timeout: float | None = None,
+    report: Reporter | None = None,
+) -> HierarchyResult:
+    """Build the lookup tables of a spec, and say whether they nest and cover the data.
+
+    One pass over the source, in which only the attributes looked at are grouped.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough. With ``values``,
+            ``connect()`` is.
+        spec: names the attributes and their hierarchies.
+        attributes: the quasi-identifiers and sensitive attributes to look at; all with a hierarchy if empty.
+        values: attribute -> the values to build its hierarchy of, in place of those of the source, which is
+            then not read. Only these attributes are looked at.
+        reveal: so many values per attribute are returned, those that most rows have first, and so many of those
+            that the hierarchy lacks.
+        export: a directory to write a file per hierarchy into. These files hold every value. A hierarchy with
+            problems is not written.
+        style: of these files.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Raises:
+        HierarchyError: a hierarchy file that is none, or a file to be written that is there already.
+        SpecError: an attribute that has no hierarchy, or one that does not fit the column's type.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    started = time.perf_counter()
+    chosen = _chosen(spec, tuple(values) if values is not None else attributes)
+    paths = _paths(chosen, export)
+    with engine.run(Deadline(timeout)) as meter:
+        relation = "" if values is not None else source_of(engine, spec)
+        with open_workspace(engine, relation, report) as workspace:
+            if values is None:
+                surveyed = _of_source(workspace, spec, chosen, relation)
+            else:
+                surveyed = [_of_values(workspace, spec, index, item, values) for index, item in enumerate(chosen)]
+            workspace.report("counting the labels of every level", None)
+            found = []
+            for item, one in zip(chosen, surveyed, strict=True):
+                described = _described(workspace, spec, item, one, with_rows=values is None, reveal=reveal)
+                if paths and not described.problems:
+                    _export(workspace, one, paths[item.name], style)
+                    described = replace(described, file=paths[item.name])
+                found.append(described)
+        source = _name_of_source(spec) if values is None else "the given values"
+        return HierarchyResult(source, found, reveal > 0, Cost.of(meter, time.perf_counter() - started))
+
+
+# --- Which ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """An attribute with a hierarchy."""
+
+    name: str
+    role: Role
+    where: str
+    hierarchy: QuasiIdentifier
+
+
+def _chosen(spec: Spec, names: Sequence[str]) -> list[_Chosen]:
+    known = [
+        _Chosen(name, "quasi-identifier", f"quasi_identifiers.{name}", item)
+        for name, item in spec.quasi_identifiers.items()
+    ]
+    for model in models_of(spec):
+        if model.attribute is not None and model.hierarchy is not None:
+            where = f"privacy: the hierarchy of {model.attribute}"
+            known.append(_Chosen(model.attribute, "sensitive attribute", where, model.hierarchy))
+    by_name = {item.name: item for item in known}
+    unknown = [name for name in names if name not in by_name]
+    if unknown:
+        raise SpecError(f"{unknown[0]!r} has no hierarchy in the spec; expected one of {', '.join(by_name)}")
+    return [by_name[name] for name in dict.fromkeys(names or by_name)]
+
+
+def _paths(chosen: Sequence[_Chosen], directory: Path | None) -> dict[str, Path]:
+    """A file per attribute; refused before anything is run."""
+    if directory is None:
+        return {}
+    if directory.exists() and not directory.is_dir():
+        raise SpecError(f"--export {directory}: expected a directory")
+    found = {name: directory / file for name, file in file_names(item.name for item in chosen).items()}
+    there = [path for path in found.values() if path.exists()]
+    if there:
+        raise SpecError(f"{there[0]}: there is a file already, which is not replaced; name another directory")
+    return found
+
+
+def _name_of_source(spec: Spec) -> str:
+    if spec.source.table is not None:
+        return format_table_name(spec.source.table)
+    return "the source query" if spec.source.file is None else spec.source.file
+
+
+# --- Where values come from ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Surveyed:
+    """A lookup table, the frequency table that it was built for, and what of them does not fit."""
+
+    site: Site
+    survey: Survey
+    raw: Relation
+
+
+def _of_source(workspace: Workspace, spec: Spec, chosen: Sequence[_Chosen], relation: str) -> list[_Surveyed]:
+    with explained_if_missing(workspace.engine, spec.source.table):
+        columns = source_columns(workspace, spec, relation)
+    own = [columns[item.name] for item in chosen]
+    workspace.report("reading the source: one GROUP BY over the attributes", None)
+    refuse_blank_ends(workspace, source_relation(), exact_texts(own, "checked"), "the source")
+    raw = workspace.table("raw")
+    names = [f"q{index}" for index in range(len(own))]
+    expressions = [exact_value(column, "kanon_source") for column in own]
+    workspace.execute("frequency/raw", target=raw, source=source_relation(), names=names, values=expressions)
+    refuse_mixed_forms(workspace, raw, dict(zip(names, own, strict=True)), labelled=names, weighted=True)
+    workspace.report("building the hierarchies' lookup tables", None)
+    sites = [
+        Site(index, item.where, column, f"q{index}", f"{index}", item.hierarchy)
+        for index, (item, column) in enumerate(zip(chosen, own, strict=True))
+    ]
+    surveys = survey(workspace, spec, sites, raw)
+    return [_Surveyed(site, found, raw) for site, found in zip(sites, surveys, strict=True)]
+
+
+def _of_values(
+    workspace: Workspace, spec: Spec, index: int, item: _Chosen, values: Mapping[str, GivenValues]
+) -> _Surveyed:
+    column, raw = load_given(workspace, spec, index, item.name, item.where, item.hierarchy, values[item.name])
+    site = Site(index, item.where, column, GIVEN_COLUMN, f"{index}", item.hierarchy)
+    (found,) = survey(workspace, spec, [site], raw)
+    return _Surveyed(site, found, raw)
+
+
+# --- What is said of them ------------------------------------------------------------------
+
+
+def _described(
+    workspace: Workspace, spec: Spec, item: _Chosen, found: _Surveyed, *, with_rows: bool, reveal: int
+) -> AttributeHierarchy:
+    survey_, table = found.survey, found.survey.table
+    coverage, kind = survey_.coverage, _kind(item.hierarchy)
+    nulls = spec.nulls if item.role == "quasi-identifier" else "value"
+    problems = [*survey_.nesting_problems(), *survey_.coverage_problems(nulls)]
+    counts = _label_counts(workspace, found)
+    known = coverage.values - coverage.null_values - coverage.uncovered
+    levels = [
+        Level(level, _by(item.hierarchy.hierarchy, level), counts[level][0], counts[level][1] if with_rows else None,
+              _in_spec(item.hierarchy.hierarchy, level))
+        for level in table.levels
+    ]  # fmt: skip
+    levels.append(Level(table.height, "everything", min(1, known), None, ()))
+    return AttributeHierarchy(
+        name=item.name,
+        role=item.role,
+        kind=kind,
+        values=coverage.values - coverage.null_values,
+        null_rows=coverage.null_rows,
+        missing=coverage.uncovered,
+        missing_rows=coverage.uncovered_rows,
+        unused=survey_.unused,
+        levels=levels,
+        problems=[problem.message for problem in problems],
+        examples=[(_labels(row, table.top), int(row[-1])) for row in _rows(workspace, found, most=reveal)],
+        missing_values=[str(row[0]) for row in _rows(workspace, found, most=reveal, missing=True)],
+    )
+
+
+def _label_counts(workspace: Workspace, found: _Surveyed) -> dict[int, tuple[int, int | None]]:
+    """Level -> how many labels the data uses, and the rows of the rarest."""
+    table, quote = found.survey.table, workspace.compiler.quote
+    branches = [
+        workspace.compiler.filled(
+            "verbs/hierarchy/labels",
+            {
+                "attribute": str(table.index),
+                "level": str(level),
+                "label": quote(f"l{level}"),
+                "lookup": workspace.quoted(table.table),
+                "column": quote(table.column),
+                "raw": workspace.quoted(found.raw),
+            },
+        )
+        for level in table.levels
+    ]
+    rows = workspace.query(workspace.compiler.union(branches), len(branches))
+    return {int(level): (int(labels), None if rows is None else int(rows)) for _, level, labels, rows in rows}
+
+
+def _rows(workspace: Workspace, found: _Surveyed, *, most: int | None, missing: bool = False) -> list[Row]:
+    """Labels from the value up to below the top, and rows, of at most so many values."""
+    if most == 0 or (missing and not found.survey.coverage.uncovered):
+        return []
+    table = found.survey.table
+    return workspace.fetch(
+        "verbs/hierarchy/paths",
+        MOST_VALUES if most is None else most,
+        text=value_text(found.site.column, Sql("labelled.value")),
+        height=table.height,
+        lookup=table.table,
+        raw=found.raw,
+        raw_column=table.column,
+        missing=missing,
+        most=most,
+    )
+
+
+def _labels(row: Row, top: str) -> tuple[str, ...]:
+    return (*map(str, row[:-1]), top)
+
+
+def _export(workspace: Workspace, found: _Surveyed, path: Path, style: FileStyle) -> None:
+    coverage = found.survey.coverage
+    if coverage.values > MOST_VALUES:
+        raise HierarchyError(
+            f"{found.site.where}: {coverage.values:,} values, and at most {MOST_VALUES:,} are exported; keep the rule "
+            "in the spec, which needs no file"
+        )
+    rows = [_labels(row, found.survey.table.top) for row in _rows(workspace, found, most=None)]
+    if not rows:
+        raise HierarchyError(f"{found.site.where}: there is no value but NULL to export; leave it out with --attribute")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpecError(f"--export {path.parent}: {reason}; name another directory") from None
+    write_hierarchy(path, sorted(rows, key=_in_order), style)
+
+
+def _in_order(row: tuple[str, ...]) -> tuple[bool, Decimal, str]:
+    """Numbers by their size, before texts."""
+    try:
+        number = Decimal(row[0])
+    except InvalidOperation:
+        return True, Decimal(0), row[0]
+    return (False, number, row[0]) if number.is_finite() else (True, Decimal(0), row[0])
+
+
+# --- What the spec says --------------------------------------------------------------------
+
+
+def _kind(item: QuasiIdentifier) -> str:
+    kinds = ("intervals", "prefix", "dates", "file", "tree", "table", "sql")
+    return next((kind for kind in kinds if getattr(item, kind) is not None), "value")
+
+
+def _by(rule: Hierarchy, level: int) -> str:
+    """How the spec makes the labels of a level, in words."""
+    if level == 0:
+        return "the value"
+    if isinstance(rule, IntervalsHierarchy):
+        return f"intervals of {rule.widths[level - 1].normalize():f}"
+    if isinstance(rule, PrefixHierarchy):
+        kept = rule.keep[level - 1]
+        return "first character" if kept == 1 else f"first {kept} characters"
+    if isinstance(rule, DatesHierarchy):
+        return rule.units[level - 1]
+    if isinstance(rule, SqlHierarchy):
+        return rule.expressions[level - 1]
+    if isinstance(rule, FileHierarchy):
+        return f"column {level + 1} of the file"
+    if isinstance(rule, TableHierarchy):
+        return f"column {level + 1} of the table"
+    return f"level {level} of the tree"
+
+
+def _in_spec(rule: Hierarchy, level: int) -> tuple[str, ...]:
+    """Labels that the spec itself holds above its values, in its order."""
+    if level == 0 or not isinstance(rule, TreeHierarchy):
+        return ()
+    rows = rule.rows()
+    values = {row[0] for row in rows}
+    labels = dict.fromkeys(row[level] for row in rows if row[level] not in values)
+    return tuple(labels)[:LISTED]

@@ -1,0 +1,52 @@
+"""``ledger``: what was published, as a ledger records it. Read-only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.release import Entry, read_ledger
+from kanon_sql.spec import parse_table_name
+from kanon_sql.sql import Relation
+
+__all__ = ["LedgerResult", "ledger"]
+
+
+@dataclass(frozen=True)
+class LedgerResult:
+    """The releases that a ledger holds.
+
+    Attributes:
+        table: the ledger's name.
+        entries: oldest first.
+    """
+
+    table: str
+    entries: tuple[Entry, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """One JSON-compatible object."""
+        return {"verb": "ledger", "table": self.table, "entries": [entry.to_dict() for entry in self.entries]}
+
+
+def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: Reporter | None = None) -> LedgerResult:
+    """List the releases of a ledger.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
+        table: the ledger, as the spec names it.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Raises:
+        SpecError: there is no such table, or it is no ledger.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    relation = Relation(parse_table_name(table))
+    with engine.run(Deadline(timeout)), open_workspace(engine, "", report) as workspace:
+        workspace.report("reading the ledger", None)
+        if engine.exists(relation.parts) is None:
+            raise SpecError(f"there is no ledger {table!r} in the database; the first release makes it")
+        return LedgerResult(".".join(relation.parts), read_ledger(workspace, relation))

@@ -1,0 +1,111 @@
+"""``plan``: the search alone. Says which node would be chosen and what it costs; writes nothing."""
+
+from __future__ import annotations
+
+import time
+
+from kanon_sql.engines import Deadline, Engine, Reporter
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import Budget, Examination, Searched, rows_in_words, searched
+from kanon_sql.frequency import KeptSets
+from kanon_sql.models import METRICS
+from kanon_sql.spec import Spec
+from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.result import Cost, Result, redacted_log
+
+__all__ = ["plan"]
+
+
+def plan(
+    engine: Engine,
+    spec: Spec,
+    *,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    budget: Budget | None = None,
+    explain: bool = False,
+    all_minimal: bool = False,
+    details: bool = False,
+    kept: KeptSets | None = None,
+) -> Result:
+    """Search for the best generalization without writing anything but scratch tables.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
+        spec: what to anonymize and how.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+        budget: when to end the search early, at the best node found so far.
+        explain: also say of every node of the lattice how it was decided.
+        all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        details: also count what a report shows: two more statements, no scan.
+        kept: frequency sets that several runs share; see :mod:`kanon_sql.frequency.prepared`.
+
+    Returns:
+        The chosen node, what it would achieve, its metrics and the runners-up.
+
+    Raises:
+        UnsupportedError: ``explain`` with an algorithm that chooses intervals.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    if explain and spec.search.of_intervals:
+        raise UnsupportedError(
+            f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
+            "--explain out"
+        )
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept) as found:
+            examination = chosen(found)
+            message = found.failure() if examination is None else _message(found)
+            metrics = measured(found)
+            lattice = found.explained() if explain else None
+            more = of_search(found) if details else None
+        release = None if spec.release is None else ".".join(spec.release)
+        ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
+        return Result(
+            verb="plan",
+            verdict="fail" if examination is None else "pass",
+            message=message,
+            release=release,
+            node=None if found.node is None else found.node_dict(found.node),
+            rows=found.rows(),
+            classes={} if examination is None else examination.classes_dict(),
+            class_sizes=[] if examination is None else examination.sizes_list(),
+            achieved={} if examination is None else achieved_dict(examination),
+            metrics=metrics,
+            search=found.summary(),
+            cost=Cost.of(meter, time.perf_counter() - started),
+            notes=[*found.notes, *ledger],
+            sql=redacted_log(meter),
+            lattice=lattice,
+            intervals=found.intervals,
+            details=with_statements(more, meter.log),
+        )
+
+
+def chosen(found: Searched) -> Examination | None:
+    """What the chosen node's kept classes achieve, from the frequency sets."""
+    if found.node is None or found.evaluator is None:
+        return None
+    return found.evaluator.achieved(found.node)
+
+
+def measured(found: Searched) -> dict[str, float]:
+    """Every quality metric of the chosen node."""
+    if found.node is None or found.evaluator is None:
+        return {}
+    return found.evaluator.metrics(found.node, METRICS)
+
+
+def achieved_dict(examination: Examination) -> dict[str, dict[str, object]]:
+    """What each requirement reaches, by its key."""
+    return {item.model.key: item.to_dict() for item in examination.achieved}
+
+
+def _message(found: Searched) -> str:
+    rows = found.rows()
+    return (
+        f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
+    )

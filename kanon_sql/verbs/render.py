@@ -1,0 +1,173 @@
+"""``render``: the SQL of every stage, without a connection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import SCRATCH_SCHEMA, Column, DryEngine, open_workspace
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.evaluate import (
+    Evaluator,
+    Partitions,
+    order_domains,
+    refuse_other_classes,
+    refuse_overlaps,
+    refuse_what_cuts_break,
+    with_codes,
+    with_labels,
+)
+from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
+from kanon_sql.models import METRICS, models_of
+from kanon_sql.release import Choice, publish, written_release
+from kanon_sql.search import Batch, Span
+from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy, TCloseness
+from kanon_sql.sql import Statement
+
+__all__ = ["Rendered", "render"]
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The statements of a run, by stage.
+
+    Attributes:
+        dialect: the SQL dialect.
+        statements: every statement in order.
+        notes: what had to be assumed without a connection.
+    """
+
+    dialect: str
+    statements: tuple[Statement, ...]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, list[str]]:
+        """Stage -> its statements in order."""
+        stages: dict[str, list[str]] = {}
+        for statement in self.statements:
+            stages.setdefault(statement.name.split("/")[0], []).append(statement.sql)
+        return stages
+
+    @property
+    def sql(self) -> tuple[str, ...]:
+        """The statements alone."""
+        return tuple(statement.sql for statement in self.statements)
+
+    @property
+    def text(self) -> str:
+        """A script: every statement with its stage above it."""
+        parts = [f"-- {note}" for note in self.notes]
+        parts += [f"-- {statement.name}\n{statement.sql.removesuffix(';')};" for statement in self.statements]
+        return "\n\n".join(parts) + "\n"
+
+
+def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None = None) -> Rendered:
+    """The SQL of a run: hierarchies, frequency sets, one node's evaluation, release, verification.
+
+    Args:
+        spec: what to anonymize and how.
+        dialect: one of :data:`kanon_sql.sql.dialects.DIALECTS`.
+        node: the levels to write the release at; the lowest allowed ones by default.
+
+    Raises:
+        SpecError: ``node`` names an unknown quasi-identifier or a level that does not exist, or the
+            algorithm chooses no levels.
+        UnsupportedError: another dialect, a hierarchy that only a connection can tell, or a
+            requirement that the algorithm cannot search for.
+    """
+    if spec.search.of_intervals:
+        refuse_what_cuts_break(spec, models_of(spec))
+        if node:
+            raise SpecError(
+                f"node: {spec.search.algorithm} chooses intervals of the values, not levels; leave --node out"
+            )
+    for name, quasi_identifier in spec.quasi_identifiers.items():
+        if isinstance(quasi_identifier.hierarchy, TableHierarchy):
+            raise UnsupportedError(
+                f"quasi_identifiers.{name}: the levels of a hierarchy table are not known without a connection; "
+                "render needs rules, a file or a tree"
+            )
+    engine = DryEngine(dialect, _assumed_columns(spec))
+    with open_workspace(engine, source_of(engine, spec)) as workspace:
+        columns = source_columns(workspace, spec, "")
+        models = models_of(spec)
+        for requirement, model in zip(spec.privacy, models, strict=True):
+            refuse_other_classes(model, requirement.name)
+        refuse_overlaps(spec, models)
+        attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
+        populations = populations_of(workspace, spec, models, columns)
+        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
+        models = measured_models(models, sets.facts)
+        evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+        coded = None
+        if spec.search.of_intervals:
+            ordered = order_domains(workspace, spec, columns, sets, most=spec.search.cuts)
+            partitions = Partitions(evaluator, ordered)
+            partitions.ask(Batch((Span(0, partitions.cuts.every),), metrics=True))
+            coded = with_codes(workspace, sets, ordered, partitions.places(0))
+            levels = tuple(0 if domain.order is None else 1 for domain in ordered.domains)
+            evaluator = Evaluator(workspace, coded.sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+        else:
+            levels = _levels(spec, evaluator, node or {})
+        evaluator.ask(Batch((levels,), metrics=True))
+        suppressed = evaluator.suppressed_classes(levels) if evaluator.sets.keyed(levels) else None
+        if coded is not None:
+            sets = with_labels(workspace, replace(coded, node=levels), suppressed, few=2).sets
+        if spec.release is not None:
+            choice = Choice(
+                spec=spec,
+                columns=columns,
+                sets=sets,
+                models=models,
+                node=levels,
+                suppressed=suppressed,
+                suppressed_rows=1 if spec.suppression.style == "mask" else 0,
+                vectors=evaluator.releasable(spec, columns, levels),
+            )
+            with written_release(workspace, choice) as written:
+                publish(workspace, spec, written, {"published_at": "(the time)"}, unseen=True)
+    notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
+    if spec.ledger is not None:
+        notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
+    if engine.scratch.mode == "schema":
+        notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
+    return Rendered(dialect, tuple(engine.meter.log), notes)
+
+
+_NOTES = (
+    "Rendered without a connection: the source's column types are assumed (text, unless a hierarchy",
+    "says otherwise), and the release is written at the levels asked for, not at searched ones.",
+)
+
+
+_NO_CUTS = "Where the domains can be cut is not known either: each is one interval."
+
+
+def _levels(spec: Spec, evaluator: Evaluator, node: Mapping[str, int]) -> tuple[int, ...]:
+    for name in node:
+        if name not in spec.quasi_identifiers:
+            raise SpecError(f"node: {name!r} is no quasi-identifier; expected {', '.join(spec.quasi_identifiers)}")
+    lowest = evaluator.question().lattice.bottom
+    levels = tuple(node.get(name, level) for name, level in zip(spec.quasi_identifiers, lowest, strict=True))
+    for name, level, height in zip(spec.quasi_identifiers, levels, evaluator.heights, strict=True):
+        if not 0 <= level <= height:
+            raise SpecError(f"node: {name} has no level {level}; expected 0 to {height}")
+    return levels
+
+
+def _assumed_columns(spec: Spec) -> list[Column]:
+    """Every column the spec names, with the kind its hierarchy needs, else text."""
+    columns = []
+    for name, quasi_identifier in spec.quasi_identifiers.items():
+        if isinstance(quasi_identifier.hierarchy, IntervalsHierarchy):
+            columns.append(Column(name, "DECIMAL", "decimal"))
+        elif isinstance(quasi_identifier.hierarchy, DatesHierarchy):
+            columns.append(Column(name, "DATE", "date"))
+        else:
+            columns.append(Column(name, "VARCHAR", "text"))
+    ordered = [item.attribute for item in spec.privacy if isinstance(item, TCloseness) and item.distance == "ordered"]
+    columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
+    others = [name for name in spec.sensitive if name not in ordered]
+    others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]
+    columns += [Column(name, "VARCHAR", "text") for name in dict.fromkeys(others)]
+    return columns

@@ -1,0 +1,176 @@
+"""What every verb returns: verdicts are values, one shape of dictionary for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from kanon_sql.engines import Meter
+from kanon_sql.errors import RequirementNotMet
+from kanon_sql.search import Explained
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.details import Details
+
+from kanon_sql.evaluate import SearchSummary
+
+__all__ = [
+    "Cost",
+    "Result",
+]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run asked of the database, and what reached the client.
+
+    Attributes:
+        statements: statements executed.
+        source_scans: reads of the source.
+        rows_fetched, bytes_fetched: the egress: rows of aggregates, and their size as text.
+        seconds: wall-clock time of the run.
+    """
+
+    statements: int
+    source_scans: int
+    rows_fetched: int
+    bytes_fetched: int
+    seconds: float
+
+    @classmethod
+    def of(cls, meter: Meter, seconds: float) -> Cost:
+        """The cost that a meter has counted."""
+        return cls(meter.statements, meter.source_scans, meter.rows_fetched, meter.bytes_fetched, round(seconds, 3))
+
+    def to_dict(self) -> dict[str, int | float]:
+        """As it stands in results."""
+        return {
+            "statements": self.statements,
+            "source_scans": self.source_scans,
+            "rows_fetched": self.rows_fetched,
+            "bytes_fetched": self.bytes_fetched,
+            "seconds": self.seconds,
+        }
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of ``plan``, ``anonymize`` or ``check``.
+
+    Attributes:
+        verb: which of them.
+        verdict: ``pass`` or ``fail``.
+        message: the verdict in a sentence.
+        release: the release's name, or the checked table's; None if there is none.
+        node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
+        intervals: quasi-identifier -> how many intervals its released values are in, of those at the level
+            of intervals; None for algorithms that choose levels. Level 0 of ``node`` is then the value,
+            level 1 the interval, level 2 the top.
+        rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
+        classes: ``count``, ``smallest``, ``average``, ``largest``.
+        class_sizes: classes and rows by the size of the class; see
+            :class:`kanon_sql.evaluate.examine.ClassSizes`.
+        achieved: per requirement, what is reached and what violates.
+        metrics: every quality metric of the node.
+        search: what the search did; None for ``check``.
+        cost: what it cost.
+        notes: what the user should know besides.
+        sql: every statement that ran, values redacted, in order.
+        manifest: the published manifest; None unless published.
+        lattice: what is known about every node; None unless asked for.
+        revealed: classes that violate a requirement, with their values; None unless asked for.
+        details: what a report shows besides; None unless asked for.
+        ledger: what the release and those of its ledger tell together; None without a ledger.
+    """
+
+    verb: Literal["plan", "anonymize", "check"]
+    verdict: Literal["pass", "fail"]
+    message: str
+    release: str | None
+    node: Mapping[str, int] | None
+    rows: Mapping[str, int]
+    classes: Mapping[str, int | float | None]
+    achieved: Mapping[str, Mapping[str, Any]]
+    metrics: Mapping[str, float]
+    search: SearchSummary | None
+    cost: Cost
+    notes: Sequence[str] = ()
+    sql: Sequence[str] = field(default=(), repr=False)
+    manifest: Mapping[str, Any] | None = field(default=None, repr=False)
+    lattice: Sequence[Explained] | None = field(default=None, repr=False)
+    intervals: Mapping[str, int] | None = None
+    class_sizes: Sequence[Mapping[str, int | None]] = ()
+    revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
+    details: Details | None = field(default=None, repr=False)
+    ledger: Mapping[str, Any] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"
+
+    def raise_for_failure(self) -> Result:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self
+
+    def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:
+        """One JSON-compatible object, the same keys for every verb.
+
+        Args:
+            all_minimal: list all k-minimal generalizations, not only their number.
+        """
+        search = None
+        if self.search is not None:
+            found = self.search.minimal
+            search = {
+                "algorithm": self.search.algorithm,
+                "proven": self.search.proven,
+                "criterion": self.search.criterion,
+                "nodes_total": self.search.nodes_total,
+                "nodes_evaluated": self.search.nodes_evaluated,
+                "nodes_inferred": self.search.nodes_inferred,
+                "minimal_nodes": None if found is None else len(found),
+                "runners_up": [dict(item) for item in self.search.runners_up],
+                "stopped": self.search.stopped,
+                "frequency_sets": self.search.frequency_sets,
+                "base_reads": self.search.base_reads,
+                "matrix": None if self.search.matrix is None else dict(self.search.matrix),
+            }
+            if self.lattice is not None:
+                search["lattice"] = [asdict(item) for item in self.lattice]
+            if all_minimal and found is not None:
+                search["minimal"] = [list(node) for node in found]
+        revealed = {} if self.revealed is None else {"revealed": [dict(item) for item in self.revealed]}
+        return {
+            "verb": self.verb,
+            "verdict": self.verdict,
+            "message": self.message,
+            "release": self.release,
+            "node": None if self.node is None else dict(self.node),
+            "intervals": None if self.intervals is None else dict(self.intervals),
+            "rows": dict(self.rows),
+            "classes": dict(self.classes),
+            "class_sizes": [dict(item) for item in self.class_sizes],
+            "achieved": {key: dict(value) for key, value in self.achieved.items()},
+            "metrics": dict(self.metrics),
+            "search": search,
+            "cost": self.cost.to_dict(),
+            "notes": list(self.notes),
+            "details": None if self.details is None else self.details.to_dict(),
+            "ledger": None if self.ledger is None else dict(self.ledger),
+            **revealed,
+        }
+
+    def _repr_html_(self) -> str:
+        """The report, for notebooks."""
+        from kanon_sql import html_fragment
+
+        return html_fragment(self)
+
+
+def redacted_log(meter: Meter) -> tuple[str, ...]:
+    """Every statement of a run with its values redacted."""
+    return tuple(statement.redacted for statement in meter.log)

@@ -1,0 +1,143 @@
+"""``sqlmesh``: the requirements of a spec as SQLMesh audits, queries that return the classes which violate one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspace
+from kanon_sql.errors import Problem, SpecError, UnsupportedError
+from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
+from kanon_sql.frequency import facts_of, open_table, source_of, unknown_columns
+from kanon_sql.models import BayesOptimalModel, PopulationModel, PrivacyModel, models_of
+from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.sql import Relation, Sql, source_relation
+
+__all__ = ["DIALECTS", "audits"]
+
+DIALECTS = ("duckdb", "postgres", "redshift", "snowflake", "bigquery", "spark", "databricks")
+"""What both write, where texts and types are compared exactly by SQL alone: no look at the rows comes first."""
+
+_THIS_MODEL = Relation(("kanon_sql_this_model",))
+"""Stands for the audited table until the query is compiled."""
+
+
+def audits(
+    engine: Engine,
+    spec: Spec,
+    table: str | None = None,
+    *,
+    count_rows: bool = False,
+    timeout: float | None = None,
+) -> str:
+    """The requirements as a file for the directory ``audits`` of a SQLMesh project.
+
+    An audit has a row for each class that violates its requirement: the class's size and its measure, no value. It
+    means what :func:`kanon_sql.check` means. No row is read: only the types of columns are asked for.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, on the database that SQLMesh builds in; read-only is enough.
+        spec: the quasi-identifiers and the requirements.
+        table: a table with the columns that the audited model has; the spec's release by default.
+        count_rows: count rows although the spec names a unit.
+        timeout: seconds for the whole run; None for no limit.
+
+    Raises:
+        SpecError: the table lacks a column; a requirement needs more than one query; a name holds an ``@``.
+        UnsupportedError: another engine.
+        KanonError: see :mod:`kanon_sql.errors`.
+    """
+    if engine.dialect.name not in DIALECTS:
+        raise UnsupportedError(
+            f"audits for SQLMesh are not written for {engine.dialect.name}; expected one of {', '.join(DIALECTS)}"
+        )
+    parts = parse_table_name(table) if table is not None else spec.release
+    if parts is None:
+        raise SpecError("release: missing; name a table with the columns of the audited model with --table")
+    models = models_of(spec)
+    unit = None if count_rows else spec.unit
+    problems = [problem for model in models if (problem := _unfit(model)) is not None]
+    if problems:
+        raise SpecError(problems)
+    with engine.run(Deadline(timeout)), open_workspace(engine, source_of(engine, spec), inline=True) as workspace:
+        opened = open_table(engine, spec, parts)
+        made_by = [name for model in models for name in model.quasi_identifiers or ()]
+        looked_at = [model.attribute for model in models if model.attribute]
+        needed = dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at, *([] if unit is None else [unit])])
+        if problems := unknown_columns(opened.shown, opened.columns, needed, "which the audits need"):
+            raise SpecError(problems)
+        references = _references(workspace, spec, models, opened.columns, unit)
+        found: dict[str, str] = {}
+        for model in models:
+            subject = Subject(
+                table=_THIS_MODEL,
+                columns=opened.columns,
+                quasi_identifiers=list(model.quasi_identifiers or spec.quasi_identifiers),
+                references=references if model.needs_reference else {},
+                # Of this requirement alone: what another one asks of the reference, this audit does not join.
+                facts={model.attribute: facts_of([model], opened.columns[model.attribute])} if model.attribute else {},
+                unit=unit,
+            )
+            found[_name(parts[-1], model, found)] = f"-- {model.label}\n{_query(workspace, subject, model)}"
+    dialect = engine.dialect.sqlglot
+    return "\n\n".join(f"AUDIT (name {name}, dialect {dialect});\n{query};" for name, query in found.items()) + "\n"
+
+
+def _unfit(model: PrivacyModel) -> Problem | None:
+    """Why a requirement is no audit: its check asks more than one question, of more than the table and its source."""
+    if isinstance(model, PopulationModel | BayesOptimalModel) or model.hierarchy is not None or model.must_occur:
+        return Problem(
+            f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
+            "with kanon-sql check"
+        )
+    return None
+
+
+def _references(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], columns: Mapping[str, Column], unit: str | None
+) -> dict[str, Sql]:
+    """The reference distributions that the models compare with, read anew by every audit."""
+    references: dict[str, Sql] = {}
+    for index, name in enumerate(dict.fromkeys(model.attribute for model in models if model.attribute is not None)):
+        compared = [model for model in models if model.attribute == name and model.needs_reference]
+        if not compared:
+            continue
+        of_source = any(model.reference == "original" for model in compared)
+        within, held = (source_relation(), _of_source(workspace, spec)) if of_source else (_THIS_MODEL, columns)
+        if problems := unknown_columns(
+            "the source", held, [name, *([] if unit is None else [unit])], "to compare with"
+        ):
+            raise SpecError(problems)
+        refuse_other_kind(workspace, columns[name], held[name])
+        counted = None if unit is None else held[unit]
+        known = replace(facts_of(compared, columns[name]), column=held[name])
+        references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
+    return references
+
+
+def _of_source(workspace: Workspace, spec: Spec) -> dict[str, Column]:
+    return {column.name: column for column in workspace.engine.columns(source_of(workspace.engine, spec))}
+
+
+def _query(workspace: Workspace, subject: Subject, model: PrivacyModel) -> str:
+    """The classes that violate a requirement, of the table that SQLMesh calls ``@this_model``."""
+    frames = table_frames(subject, [model])
+    query = workspace.text(
+        "verbs/sqlmesh/violating",
+        flagged=flagged_classes(frames, [model]),
+        columns=judged_columns([model]),
+    )
+    if "@" in query:
+        raise SpecError("a name or a query holds an @, which SQLMesh would take for a macro; rename it in a view")
+    # Nothing of this run: the same spec gives the same file.
+    return query.replace(workspace.quoted(_THIS_MODEL), "@this_model").replace(f"kanon_{workspace.run_id}_", "kanon_")
+
+
+def _name(table: str, model: PrivacyModel, taken: Mapping[str, str]) -> str:
+    """Plain words that SQLMesh takes for a name, such as ``visits_release_t_closeness_diagnosis``."""
+    name = re.sub(r"[^0-9a-z]+", "_", f"{table}_{model.key}".lower()).strip("_")
+    name = f"_{name}" if name[0].isdigit() else name
+    while name in taken:
+        name += "_"
+    return name
