@@ -16,9 +16,24 @@ from test_cli import run
 
 from kanon_sql import audit, check
 from kanon_sql.disclosure.attacks import Attack
-from kanon_sql.disclosure.attacks.promises import asked_k, asked_l, asked_population_k
+from kanon_sql.disclosure.attacks.promises import promised_k, promised_population_k, promised_values
+from kanon_sql.models import models_of
 from kanon_sql.report.html import run_report
 from kanon_sql.report.run import read_run
+from kanon_sql.spec import Spec
+
+
+def asked_k(spec: Spec, known: list[str] | None = None) -> int | None:
+    return promised_k(spec, models_of(spec), known)
+
+
+def asked_population_k(spec: Spec, known: list[str] | None = None) -> int | None:
+    return promised_population_k(spec, models_of(spec), known)
+
+
+def asked_l(spec: Spec, attribute: str) -> int | None:
+    return promised_values(spec, models_of(spec), attribute)
+
 
 K = {"k_anonymity": 3}
 L = {"l_diversity": {"attribute": "d", "l": 3}}

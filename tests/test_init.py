@@ -22,8 +22,8 @@ from kanon_sql.hierarchies.files import read_hierarchy
 from kanon_sql.spec import (
     DatesHierarchy,
     IntervalsHierarchy,
-    KAnonymity,
-    LDiversity,
+    KAnonymityRequirement,
+    LDiversityRequirement,
     PrefixHierarchy,
     Spec,
     ValueHierarchy,
@@ -76,7 +76,10 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     assert set(spec.quasi_identifiers) == {"sex", "birth_date", "age", "zip", "marital_status", "education"}
     assert spec.sensitive == ("diagnosis",)
     assert spec.keep == ()
-    assert spec.privacy == (KAnonymity(k=5), LDiversity(attribute="diagnosis", l=3, kind="distinct"))
+    assert spec.privacy == (
+        KAnonymityRequirement(k=5),
+        LDiversityRequirement(attribute="diagnosis", l=3, kind="distinct"),
+    )
     assert spec.suppression.limit == 0.02
     hierarchies = {name: item.hierarchy for name, item in spec.quasi_identifiers.items()}
     assert hierarchies["age"] == IntervalsHierarchy((Decimal(5), Decimal(10), Decimal(20)))
@@ -131,7 +134,7 @@ def test_the_roles_of_a_census_table(connection: duckdb.DuckDBPyConnection) -> N
     }  # fmt: skip
     assert spec.sensitive == ("salary-class",)
     assert spec.identifiers == ("fnlwgt",), "nearly every row has a number of its own"
-    assert spec.privacy[1] == LDiversity(attribute="salary-class", l=2, kind="distinct")
+    assert spec.privacy[1] == LDiversityRequirement(attribute="salary-class", l=2, kind="distinct")
 
 
 # --- single columns -------------------------------------------------------------------------

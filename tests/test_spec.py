@@ -22,12 +22,12 @@ import kanon_sql.spec as spec_package
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import (
     DatesHierarchy,
-    DeltaPresence,
+    DeltaPresenceRequirement,
     FileHierarchy,
     IntervalsHierarchy,
-    KAnonymity,
-    KMap,
-    LDiversity,
+    KAnonymityRequirement,
+    KMapRequirement,
+    LDiversityRequirement,
     PrefixHierarchy,
     QuasiIdentifier,
     Source,
@@ -35,7 +35,7 @@ from kanon_sql.spec import (
     SqlHierarchy,
     Suppression,
     TableHierarchy,
-    TCloseness,
+    TClosenessRequirement,
     TreeHierarchy,
     ValueHierarchy,
     format_table_name,
@@ -115,11 +115,11 @@ def test_the_example_loads_completely() -> None:
     assert spec.quasi_identifiers["birth_date"].minimum_level == 1
     assert spec.quasi_identifiers["diagnosis_group"].weight == 2.0
     assert spec.privacy == (
-        KAnonymity(k=5),
-        LDiversity(attribute="diagnosis", l=3, kind="distinct"),
-        TCloseness(attribute="diagnosis", t=0.3),
-        KMap(population=("census",), k=5),
-        DeltaPresence(population=("census",), delta_max=0.5),
+        KAnonymityRequirement(k=5),
+        LDiversityRequirement(attribute="diagnosis", l=3, kind="distinct"),
+        TClosenessRequirement(attribute="diagnosis", t=0.3),
+        KMapRequirement(population=("census",), k=5),
+        DeltaPresenceRequirement(population=("census",), delta_max=0.5),
     )
     assert spec.suppression == Suppression(limit=0.05, style="drop")
     assert (spec.search.algorithm, spec.search.metric) == ("samarati", "loss")
@@ -723,13 +723,13 @@ def test_requirement_values() -> None:
         ],
     )
     k, entropy, recursive, close = spec.privacy
-    assert isinstance(k, KAnonymity)
+    assert isinstance(k, KAnonymityRequirement)
     assert (k.k, k.attribute) == (1, None)
-    assert isinstance(entropy, LDiversity)
+    assert isinstance(entropy, LDiversityRequirement)
     assert entropy.l == 2.5
-    assert isinstance(recursive, LDiversity)
+    assert isinstance(recursive, LDiversityRequirement)
     assert (recursive.l, recursive.c) == (2, 3.0)
-    assert isinstance(close, TCloseness)
+    assert isinstance(close, TClosenessRequirement)
     assert (close.t, close.reference) == (1.0, "release")
 
 

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
-from kanon_sql.spec import Requirement, Spec
+from kanon_sql.spec import Requirement, Spec, requirements
 from kanon_sql.spec.checks import Part
-from kanon_sql.spec.requirements import Named
 
 __all__ = ["markdown", "parts_of"]
 
@@ -19,7 +18,7 @@ def markdown() -> str:
     defs = {"Spec": Spec.json_schema(), **Spec.json_schema()["$defs"]}
     sections = []
     for part in parts_of(Spec):
-        title = f"privacy: {part.name}" if issubclass(part, Named) else _TITLES.get(part.__name__, part.__name__)
+        title = f"privacy: {part.name}" if issubclass(part, Requirement) else _TITLES.get(part.__name__, part.__name__)
         summary, about = _documented(part)
         rows = [
             _row(part, name, schema, about)
@@ -54,8 +53,9 @@ def parts_of(model: type[Part]) -> list[type[Part]]:
     for field in model.model_fields.values():
         for held in _models_in(field.annotation):
             found.update(dict.fromkeys(parts_of(held)))
-    requirements = get_args(Requirement)
-    return sorted(found, key=lambda part: part in requirements)
+    listed = requirements()
+    found.update(dict.fromkeys(part for item in listed for part in parts_of(item)) if model is Spec else {})
+    return sorted(found, key=lambda part: part in listed)
 
 
 def _models_in(annotation: Any) -> Iterator[type[Part]]:

@@ -14,7 +14,7 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency import classes_of
 from kanon_sql.hierarchies import build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
-from kanon_sql.models import TOLERANCE, BayesOptimalModel
+from kanon_sql.models import TOLERANCE, Background
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render, source_relation
 
@@ -41,7 +41,7 @@ class Beliefs:
 def beliefs_of(
     workspace: Workspace,
     spec: Spec,
-    model: BayesOptimalModel,
+    background: Background,
     table: Relation,
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
@@ -53,7 +53,7 @@ def beliefs_of(
     Args:
         workspace: where to look; inline, if nothing is to be created. Its scratch names must be free.
         spec: the quasi-identifiers and their hierarchies.
-        model: the requirement.
+        background: what the attacker knows, and what may not come of it.
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
@@ -64,21 +64,21 @@ def beliefs_of(
         HierarchyError: a value of the source or of the background has no row in its hierarchy.
         UnsupportedError: several classes stand for one vector, or a label means different values at different levels.
     """
-    named = [*spec.quasi_identifiers, model.sensitive]
+    named = [*spec.quasi_identifiers, background.attribute]
     keys = [f"q{position}" for position, _ in enumerate(spec.quasi_identifiers)]
     names = [*keys, "s"]
     _need(originals, named, "the source", originals)
-    if columns[model.sensitive].kind != originals[model.sensitive].kind:
+    if columns[background.attribute].kind != originals[background.attribute].kind:
         raise SpecError(
-            f"{model.sensitive!r} is {columns[model.sensitive].type} in the table and "
-            f"{originals[model.sensitive].type} in the source: nothing would match; cast one of them in a view"
+            f"{background.attribute!r} is {columns[background.attribute].type} in the table and "
+            f"{originals[background.attribute].type} in the source: nothing would match; cast one of them in a view"
         )
     source = _counted(workspace, source_relation(), originals, named, names, "the source", "counted_source")
-    background = None
-    if model.background is not None:
-        background = _background(workspace, model, originals, named, names)
+    known = None
+    if background.table is not None:
+        known = _known(workspace, background, originals, named, names)
     joint, vectors, behind, judged, matches = map(workspace.table, ("joint", "vectors", "behind", "judged", "matches"))
-    workspace.execute("disclosure/beliefs/joint", target=joint, names=names, source=source, background=background)
+    workspace.execute("disclosure/beliefs/joint", target=joint, names=names, source=source, background=known)
     workspace.execute("disclosure/beliefs/vectors", target=vectors, keys=keys, joint=joint)
     lookups = build_lookups(workspace, spec, {name: originals[name] for name in spec.quasi_identifiers}, vectors)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
@@ -91,8 +91,9 @@ def beliefs_of(
     (shared,) = workspace.row("disclosure/beliefs/shared", keys=keys, behind=behind)
     if shared:
         raise UnsupportedError(
-            f"{model.label}: several classes stand for one person (masked rows, or labels of different levels side by "
-            "side), and the theorem is about a person whose class is known; drop suppressed rows, do not mask them"
+            f"{background.label}: several classes stand for one person (masked rows, or labels of different levels "
+            "side by side), and the theorem is about a person whose class is known; drop suppressed rows, do not mask "
+            "them"
         )
     counts = _counted(workspace, table, columns, named, names, "the table", "counted_table")
     workspace.execute(
@@ -102,54 +103,53 @@ def beliefs_of(
         joint=joint,
         behind=behind,
         counts=counts,
-        **model.thresholds(),
+        **background.thresholds,
     )
-    return _summed(workspace, model, keys, judged)
+    return _summed(workspace, background, keys, judged)
 
 
-def _summed(workspace: Workspace, model: BayesOptimalModel, keys: list[str], judged: Relation) -> Beliefs:
-    row = workspace.row("disclosure/beliefs/summary", judged=judged)
+def _summed(workspace: Workspace, background: Background, keys: list[str], judged: Relation) -> Beliefs:
+    row, shown = workspace.row("disclosure/beliefs/summary", judged=judged), background.shown
     people, exposed, impossible, of_nobody, unknown = (int(value or 0) for value in row[:-1])
     notes = [
-        f"{model.shown} is believed: it is what the attacker of {model.sensitive} knows, and others know other things"
+        f"{shown} is believed: it is what the attacker of {background.attribute} knows, and others know other things"
     ]
     if impossible:
-        notes.append(f"{impossible:,} classes hold a value that {model.shown} calls impossible there: they violate")
+        notes.append(f"{impossible:,} classes hold a value that {shown} calls impossible there: they violate")
     if of_nobody:
         notes.append(f"{of_nobody:,} classes stand for nobody in the source, so nobody's belief is known: they violate")
     if unknown:
-        notes.append(f"{unknown:,} rows of the source are of persons whom {model.shown} says nothing of: they violate")
+        notes.append(f"{unknown:,} rows of the source are of persons whom {shown} says nothing of: they violate")
     if people and not impossible and not of_nobody and not unknown and float(row[-1] or 0) <= TOLERANCE:
         notes.append(
-            f"no belief changes at all: who knows {model.shown} knows already what the table shows, so passing says "
+            f"no belief changes at all: who knows {shown} knows already what the table shows, so passing says "
             f"nothing about an attacker who knows less"
         )
     return Beliefs(render("disclosure/beliefs/frame", keys=keys, judged=judged), exposed, tuple(notes))
 
 
-def _background(
+def _known(
     workspace: Workspace,
-    model: BayesOptimalModel,
+    background: Background,
     originals: Mapping[str, Column],
     named: list[str],
     names: list[str],
 ) -> Relation:
     """The background's vectors and values with their weights."""
-    assert model.background is not None
-    shown, table = model.shown, Relation(model.background)
+    assert background.table is not None
+    weighed = background.weight
+    shown, table = background.shown, Relation(background.table)
     own = workspace.columns(table)
     _need(own, named, shown, originals)
-    if model.weight is None:
+    if weighed is None:
         weight, used = None, {name: own[name] for name in named}
     else:
-        if model.weight not in own:
-            raise SpecError(
-                f"{shown}: there is no column {model.weight!r} of weights; name one of the background's columns"
-            )
-        if own[model.weight].kind not in _NUMBERS:
-            raise SpecError(f"{shown}: the weight {model.weight!r} is {own[model.weight].type}; expected a number")
-        weight = exact_value(own[model.weight], "checked")
-        used = {name: own[name] for name in [*named, model.weight]}
+        if weighed not in own:
+            raise SpecError(f"{shown}: there is no column {weighed!r} of weights; name one of the background's columns")
+        if own[weighed].kind not in _NUMBERS:
+            raise SpecError(f"{shown}: the weight {weighed!r} is {own[weighed].type}; expected a number")
+        weight = exact_value(own[weighed], "checked")
+        used = {name: own[name] for name in [*named, weighed]}
     _refuse_inexact(workspace, table, used, named, shown)
     if weight is not None:
         unusable, positive = (
@@ -157,11 +157,11 @@ def _background(
         )
         if unusable:
             raise SpecError(
-                f"{shown}: {unusable:,} weights ({model.weight}) are missing, negative or not finite; leave them out"
+                f"{shown}: {unusable:,} weights ({weighed}) are missing, negative or not finite; leave them out"
             )
         if not positive:
             raise SpecError(
-                f"{shown}: no weight ({model.weight}) is above 0, so it is no distribution; expected positive numbers"
+                f"{shown}: no weight ({weighed}) is above 0, so it is no distribution; expected positive numbers"
             )
     target = workspace.table("background")
     values = [exact_value(own[name], "checked") for name in named]

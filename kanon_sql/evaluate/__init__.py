@@ -15,6 +15,7 @@ from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.examine import (
     Achieved,
     Examination,
+    Failing,
     Subject,
     examine,
     failing_classes,
@@ -36,6 +37,7 @@ __all__ = [
     "Counted",
     "Evaluator",
     "Examination",
+    "Failing",
     "Frames",
     "Partitions",
     "SearchSummary",

@@ -29,7 +29,7 @@ from itertools import pairwise
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import Counting, FrequencySets
-from kanon_sql.models import KAnonymityModel, PrivacyModel
+from kanon_sql.models import PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, slot
@@ -100,7 +100,7 @@ def refuse_unknown_unions(model: PrivacyModel, name: str) -> None:
     Raises:
         UnsupportedError: only k-anonymity is judged by unions of classes.
     """
-    if model.quasi_identifiers is not None and not isinstance(model, KAnonymityModel):
+    if model.quasi_identifiers is not None and not model.judges_size:
         raise UnsupportedError(
             f"{name}: quasi_identifiers: the search makes classes of all quasi-identifiers, and of fewer ones it knows "
             "the sizes alone, which decide k_anonymity; use this one with check, or leave quasi_identifiers out"

@@ -20,7 +20,7 @@ from kanon_sql.evaluate.examine import Examination, read_examination
 from kanon_sql.evaluate.node_statements import NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
-from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness
+from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
@@ -222,7 +222,7 @@ class Evaluator:
             kept_only: count only the classes that satisfy every requirement.
         """
         covering = self._coverings.best(node)
-        asked = [model for model in self.models if isinstance(model, TCloseness)]
+        asked = closeness_among(self.models)
         protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
         others = [name for name in protected if all(model.attribute != name for model in asked)]
         return Table(

@@ -21,7 +21,7 @@ from kanon_sql.evaluate.partitions.hierarchy import Labelled, with_codes, with_l
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
 from kanon_sql.frequency import FrequencySets, KeptSets, population_notes, prepared, source_of
-from kanon_sql.models import METRICS, BayesOptimalModel, KAnonymityModel, PrivacyModel, models_of
+from kanon_sql.models import METRICS, PrivacyModel, models_of
 from kanon_sql.search import (
     MAX_NODES,
     Batch,
@@ -322,11 +322,8 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
     Raises:
         UnsupportedError: they are made by other columns than quasi-identifiers, or take more than sizes of unions.
     """
-    if isinstance(model, BayesOptimalModel):
-        raise UnsupportedError(
-            f"{name}: the search counts classes, and a belief is about each person behind a class, at every node anew; "
-            "search with other requirements, and use this one with check, which says whether the release satisfies it"
-        )
+    if model.search_obstacle is not None:
+        raise UnsupportedError(f"{name}: {model.search_obstacle}")
     if model.others:
         raise UnsupportedError(
             f"{name}: others_as_quasi_identifiers: the search counts every sensitive attribute apart from the others, "
@@ -339,7 +336,7 @@ def refuse_other_classes(model: PrivacyModel, name: str) -> None:
 def _matrix(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel]) -> DistanceMatrix:
     """The distance matrix of a spec that asks for one, hence for k-anonymity alone."""
     workspace.report("computing the matrix of distance vectors", None)
-    return DistanceMatrix(workspace, sets, max(model.k for model in models if isinstance(model, KAnonymityModel)))
+    return DistanceMatrix(workspace, sets, max(model.least_size or 1 for model in models))
 
 
 def _of_intervals(given: Searched, budget: Budget) -> Searched:

@@ -23,7 +23,7 @@ from kanon_sql.hierarchies import (
     refuse_mixed_forms,
     value_text,
 )
-from kanon_sql.models import DeltaPresenceModel, PopulationModel, PrivacyModel
+from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation, Sql, exact_text, literal, render, sql_list
 
@@ -141,19 +141,20 @@ def populations_of(
     """
     found: dict[str, Relation] = {}
     for model in models:
-        if not isinstance(model, PopulationModel):
+        if model.population is None:
             continue
         if spec.suppression.style == "mask" and spec.suppression.limit != 0:
             raise UnsupportedError(
                 f"{model.label}: a masked row stands for everybody in {model.frame}, and then classes overlap; use "
                 "suppression style: drop"
             )
-        if isinstance(model, DeltaPresenceModel) and model.delta_min > 0:
+        if model.minds_absent:
             raise UnsupportedError(
                 f"{model.label}: with delta_min above 0, persons of {model.frame} whom no row stands for violate it, "
                 "and nothing that a release leaves out would change that; ask for delta_max alone, and check the "
                 "release for delta_min"
             )
+        assert model.frame is not None, "a population is a frame"
         if model.frame not in found:
             workspace.report(f"reading {format_table_name(model.population)}", None)
             values = _values(workspace, spec, model.population, columns)
@@ -164,7 +165,8 @@ def populations_of(
 
 def population_notes(models: Sequence[PrivacyModel]) -> list[str]:
     """What nothing here can check, per population."""
-    shown = dict.fromkeys(model.shown for model in models if isinstance(model, PopulationModel))
+    named = dict.fromkeys(model.population for model in models if model.population is not None)
+    shown = map(format_table_name, named)
     return [f"{name} is believed: every person of the table must be in it, and nobody twice" for name in shown]
 
 
@@ -174,7 +176,7 @@ def match_populations(
     table: Relation,
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
-    models: Sequence[PopulationModel],
+    models: Sequence[PrivacyModel],
     *,
     raw: bool,
 ) -> dict[str, Matched]:
@@ -186,7 +188,7 @@ def match_populations(
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
-        models: at least one.
+        models: at least one, each of which compares with a population.
         raw: the table is the source; see :func:`classes_of`.
 
     Returns:
@@ -197,7 +199,7 @@ def match_populations(
         UnsupportedError: a label means different values at different levels, or a model needs each person in one class
             and several stand for one.
     """
-    names = {model.frame: model.population for model in models}
+    names = {model.frame: model.population for model in models if model.frame and model.population}
     keys = [f"q{index}" for index, _ in enumerate(spec.quasi_identifiers)]
     raws, vectors, people = {}, {}, {}
     for index, (frame, name) in enumerate(names.items()):
@@ -219,7 +221,7 @@ def match_populations(
         tables = {"people": people[frame], "classes": classes, "meanings": meanings}
         workspace.execute("frequency/population/matched", target=matched, people=people[frame], meanings=meanings)
         form = render("frequency/population/frame", unit=spec.unit is not None, keys=keys, matched=matched, **tables)
-        present = [model for model in models if isinstance(model, DeltaPresenceModel) and model.frame == frame]
+        present = [model for model in models if model.measures_presence and model.frame == frame]
         missed = None
         if present:
             missed = _missed(workspace, present, f"matches{index}", keys, vectors[frame], classes, meanings)
@@ -229,7 +231,7 @@ def match_populations(
 
 def _missed(
     workspace: Workspace,
-    models: Sequence[DeltaPresenceModel],
+    models: Sequence[PrivacyModel],
     what: str,
     keys: Sequence[str],
     vectors: Relation,
@@ -240,7 +242,7 @@ def _missed(
 
     Args:
         workspace: where to look.
-        models: delta-presence in this population.
+        models: those that measure who of this population is present.
         what: what to call the table of persons and classes.
         keys: the quasi-identifiers.
         vectors: the population's.
@@ -252,7 +254,7 @@ def _missed(
     """
     tops, others, looks, several = workspace.row("frequency/population/overlap", classes=classes, meanings=meanings)
     overlapping = tops + others > 1 if tops else bool(several) or looks < others
-    absent = not tops and any(model.delta_min > 0 for model in models)
+    absent = not tops and any(model.minds_absent for model in models)
     if not overlapping and not absent:
         return 0 if tops else None
     matches = workspace.table(what)
@@ -263,8 +265,9 @@ def _missed(
     everybody, hit, shared = (int(count or 0) for count in row)
     several_stand_for = everybody if tops > 1 else hit if tops else shared
     if overlapping and several_stand_for:
+        shown = format_table_name(models[0].population or ())
         raise UnsupportedError(
-            f"{models[0].label}: several classes stand for one person of {models[0].shown} (masked rows, or labels of "
+            f"{models[0].label}: several classes stand for one person of {shown} (masked rows, or labels of "
             "different levels side by side), and then the probability of presence is not one class's ratio; "
             "drop suppressed rows instead of masking them, or ask for k_map"
         )

@@ -18,7 +18,7 @@ from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
 from kanon_sql.frequency.value_facts import measured_models
 from kanon_sql.models import PrivacyModel, models_of
-from kanon_sql.spec import KAnonymity, Spec
+from kanon_sql.spec import Spec
 
 __all__ = [
     "KeptSets",
@@ -99,5 +99,5 @@ class KeptSets:
 
 def _key(spec: Spec) -> object:
     """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
-    others = [item for item in spec.privacy if not isinstance(item, KAnonymity)]
+    others = [model for model in models_of(spec) if not model.judges_size]
     return spec.source, spec.base_dir, spec.unit, spec.nulls, list(spec.quasi_identifiers.items()), others

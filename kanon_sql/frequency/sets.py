@@ -24,7 +24,7 @@ from kanon_sql.hierarchies import (
     refuse_blank_ends,
     refuse_mixed_forms,
 )
-from kanon_sql.models import Attribute, Counts, DeltaPresenceModel, models_of
+from kanon_sql.models import Attribute, Counts, models_of
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot, source_relation
@@ -132,7 +132,7 @@ def build_frequency_sets(
     rows, null_rows, persons, most_vectors, unknown_rows = totals
     models = models_of(spec)
     for model in models:
-        if spec.unit is not None and isinstance(model, DeltaPresenceModel):
+        if spec.unit is not None:
             model.refuse_unknown(int(unknown_rows or 0), spec.unit)
     workspace.report("building the hierarchies' lookup tables", None)
     populations = populations or {}

@@ -8,19 +8,20 @@ one template.
 from __future__ import annotations
 
 from kanon_sql.models.privacy import (
-    BayesOptimalModel,
-    DeltaPresenceModel,
-    KAnonymityModel,
+    Background,
     Monotonicity,
-    PopulationModel,
     PrivacyModel,
+    ShareBound,
     TCloseness,
     Whole,
+    forget,
     model_of,
     models_of,
+    register,
+    registered,
 )
 from kanon_sql.models.privacy.base import TOLERANCE
-from kanon_sql.models.privacy.t_closeness import Distance
+from kanon_sql.models.privacy.t_closeness import Distance, closeness_among
 from kanon_sql.models.quality import METRICS, Attribute, Bounds, Counts, Measured, Metric
 from kanon_sql.models.quality.loss import Loss
 
@@ -28,20 +29,22 @@ __all__ = [
     "METRICS",
     "TOLERANCE",
     "Attribute",
-    "BayesOptimalModel",
+    "Background",
     "Bounds",
     "Counts",
-    "DeltaPresenceModel",
     "Distance",
-    "KAnonymityModel",
     "Loss",
     "Measured",
     "Metric",
     "Monotonicity",
-    "PopulationModel",
     "PrivacyModel",
+    "ShareBound",
     "TCloseness",
     "Whole",
+    "closeness_among",
+    "forget",
     "model_of",
     "models_of",
+    "register",
+    "registered",
 ]

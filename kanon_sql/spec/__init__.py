@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from kanon_sql.spec.beliefs import BayesOptimal
+from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.disclosure import (
-    AlphaKAnonymity,
-    BetaLikeness,
-    DeltaDisclosure,
-    PSensitive,
-    Requirement,
-    parse_requirement,
+    AlphaKAnonymityRequirement,
+    BetaLikenessRequirement,
+    DeltaDisclosureRequirement,
+    PSensitiveRequirement,
 )
 from kanon_sql.spec.hierarchy import (
     DatesHierarchy,
@@ -25,26 +23,28 @@ from kanon_sql.spec.hierarchy import (
 from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
-from kanon_sql.spec.population import DeltaPresence, KMap
+from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.redact import redact_sql
-from kanon_sql.spec.requirements import KAnonymity, LDiversity, TCloseness
+from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
+from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = [
-    "AlphaKAnonymity",
-    "BayesOptimal",
-    "BetaLikeness",
+    "AlphaKAnonymityRequirement",
+    "BayesOptimalRequirement",
+    "BetaLikenessRequirement",
     "DatesHierarchy",
-    "DeltaDisclosure",
-    "DeltaPresence",
+    "DeltaDisclosureRequirement",
+    "DeltaPresenceRequirement",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
-    "KAnonymity",
-    "KMap",
-    "LDiversity",
-    "PSensitive",
+    "KAnonymityRequirement",
+    "KMapRequirement",
+    "LDiversityRequirement",
+    "PSensitiveRequirement",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "Requirement",
@@ -52,13 +52,16 @@ __all__ = [
     "Spec",
     "SqlHierarchy",
     "Suppression",
-    "TCloseness",
+    "TClosenessRequirement",
     "TableHierarchy",
     "TreeHierarchy",
     "ValueHierarchy",
+    "forget_requirement",
     "format_table_name",
     "parse_requirement",
     "parse_table_name",
     "read_yaml",
     "redact_sql",
+    "register_requirement",
+    "requirements",
 ]

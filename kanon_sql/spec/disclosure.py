@@ -1,4 +1,4 @@
-"""Requirements that build on k-anonymity and t-closeness, and the choice among all requirements.
+"""Requirements that build on k-anonymity and t-closeness.
 
 Definitions: (alpha, k)-anonymity (Wong, Li, Fu and Wang 2006), p-sensitive k-anonymity
 (Truta and Vinay 2006), beta-likeness (Cao and Karras 2012), delta-disclosure privacy
@@ -7,42 +7,26 @@ Definitions: (alpha, k)-anonymity (Wong, Li, Fu and Wang 2006), p-sensitive k-an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, WithJsonSchema
 
-from kanon_sql.spec.beliefs import BayesOptimal
-from kanon_sql.spec.checks import Fault, Faults, checked, choice, did_you_mean, fail, integer, kind, quote, the_number
-from kanon_sql.spec.population import DeltaPresence, KMap
-from kanon_sql.spec.requirements import (
-    ABOUT_ATTRIBUTE,
-    ABOUT_REFERENCE,
-    Attribute,
-    KAnonymity,
-    LDiversity,
-    Named,
-    Reference,
-    TCloseness,
-    Values,
-)
+from kanon_sql.spec.checks import Fault, checked, choice, integer, the_number
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, ABOUT_REFERENCE, Attribute, Reference, Requirement, Values
 
 __all__ = [
-    "LISTED",
-    "AlphaKAnonymity",
-    "BetaLikeness",
-    "DeltaDisclosure",
-    "PSensitive",
-    "Requirement",
-    "misfits",
-    "parse_requirement",
+    "AlphaKAnonymityRequirement",
+    "BetaLikenessRequirement",
+    "DeltaDisclosureRequirement",
+    "PSensitiveRequirement",
 ]
 
 _COUNT = WithJsonSchema({"type": "integer", "minimum": 1})
 _POSITIVE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
 
 
-class AlphaKAnonymity(Named):
+class AlphaKAnonymityRequirement(Requirement):
     """Every equivalence class is k-anonymous, and no sensitive value has more than a share alpha of it.
 
     Attributes:
@@ -68,7 +52,7 @@ class AlphaKAnonymity(Named):
     values: Values = Field(default=None, description="The sensitive values to protect; all by default.")
 
 
-class PSensitive(Named):
+class PSensitiveRequirement(Requirement):
     """Every equivalence class is k-anonymous and holds at least p different sensitive values.
 
     Attributes:
@@ -95,7 +79,7 @@ class PSensitive(Named):
             yield Fault(("p",), f"expected p, at most k = {value.k}, got {value.p}")
 
 
-class BetaLikeness(Named):
+class BetaLikenessRequirement(Requirement):
     """No sensitive value is more frequent in a class than in the table by more than a factor 1 + beta.
 
     Attributes:
@@ -119,7 +103,7 @@ class BetaLikeness(Named):
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
 
 
-class DeltaDisclosure(Named):
+class DeltaDisclosureRequirement(Requirement):
     """No sensitive value is much more or much less frequent in a class than in the table.
 
     Attributes:
@@ -137,84 +121,3 @@ class DeltaDisclosure(Named):
         description="The bound of the logarithm (base 2) of the ratio of frequencies."
     )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
-
-
-Requirement = (
-    KAnonymity
-    | LDiversity
-    | TCloseness
-    | AlphaKAnonymity
-    | PSensitive
-    | BetaLikeness
-    | DeltaDisclosure
-    | KMap
-    | DeltaPresence
-    | BayesOptimal
-)
-"""Any privacy requirement."""
-
-_KINDS: tuple[type[Requirement], ...] = (
-    KAnonymity,
-    LDiversity,
-    TCloseness,
-    AlphaKAnonymity,
-    PSensitive,
-    BetaLikeness,
-    DeltaDisclosure,
-    KMap,
-    DeltaPresence,
-    BayesOptimal,
-)
-_BY_NAME: dict[str, Callable[[object], Requirement]] = {item.name: item.model_validate for item in _KINDS}
-
-
-LISTED = ("values", "allow_positive", "forbid_negative")
-"""The parameters that list values of a sensitive attribute."""
-
-
-def misfits(
-    requirement: Requirement, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object
-) -> Iterator[Fault]:
-    """What is wrong with a requirement in a spec with these columns; places are relative to its parameters."""
-    npd = isinstance(requirement, LDiversity) and requirement.kind == "npd_recursive"
-    if unit is not None and (npd or not requirement.counts_persons):
-        name = "l_diversity of kind npd_recursive" if npd else requirement.name
-        yield Fault(
-            (),
-            f"{name} is defined for rows: a person with several rows has several sensitive values, whose "
-            "shares do not add up to 1; leave 'unit' out to protect rows, or use l_diversity or t_closeness",
-            True,
-        )
-    for position, name in enumerate(getattr(requirement, "quasi_identifiers", None) or ()):
-        if name not in quasi_identifiers:
-            hint = did_you_mean(name, quasi_identifiers)
-            yield Fault(("quasi_identifiers", position), f"{quote(name)} is no quasi-identifier{hint}")
-    if getattr(requirement, "others_as_quasi_identifiers", False) and len(sensitive) < 2:
-        why = "there is no other sensitive attribute to count as a quasi-identifier"
-        yield Fault(("others_as_quasi_identifiers",), why, True)
-
-
-def parse_requirement(value: object) -> Requirement:
-    """One item of ``privacy``: a mapping with the requirement's name as its only key.
-
-    Raises:
-        ValidationError: with every problem found.
-    """
-    if isinstance(value, _KINDS):
-        return value
-    if not isinstance(value, Mapping):
-        fail(f"expected a requirement such as {{k_anonymity: {{k: 5}}}}, got {kind(value)}")
-    faults = Faults()
-    found: list[Requirement | None] = []
-    for name, body in value.items():
-        check = _BY_NAME.get(name)
-        if check is None:
-            faults.add((name,), f"unknown requirement{did_you_mean(name, _BY_NAME)}", at_key=True)
-        else:
-            found.append(faults.attempt((name,), check, body))
-    if not faults and len(found) != 1:
-        faults.add((), f"expected one requirement per list item, got {len(found)}; begin each with '-'")
-    faults.finish()
-    [requirement] = found
-    assert requirement is not None
-    return requirement

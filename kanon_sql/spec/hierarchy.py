@@ -26,6 +26,7 @@ from kanon_sql.spec.checks import (
     the_number,
 )
 from kanon_sql.spec.names import format_table_name, parse_table_name
+from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.tree import TreeHierarchy, parse_tree
 
 __all__ = [
@@ -325,6 +326,18 @@ class QuasiIdentifier(Part):
         schema["oneOf"] = [none_given, *({"required": [key]} for key in _KINDS)]
         schema["dependentRequired"] = {key: ["intervals"] for key in _ONLY_INTERVALS}
         return {"anyOf": [dict(schema), {"type": "null"}]}
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest: no literals of SQL, no labels of trees, no passwords."""
+        shown = self.to_dict()
+        if self.sql is not None:
+            shown["sql"] = [redact_sql(expression) for expression in self.sql]
+        if self.file is not None:
+            shown["file"] = redact_location(self.file)
+        if self.tree is not None:
+            rows = TreeHierarchy(self.tree).rows()
+            shown["tree"] = {"sha256": sha256(shown["tree"]), "levels": len(rows[0]), "values": len(rows)}
+        return shown
 
 
 def _limits(value: QuasiIdentifier) -> Iterator[Fault]:

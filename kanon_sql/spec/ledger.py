@@ -9,8 +9,8 @@ from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.spec.checks import Fault, Part, checked, choice
-from kanon_sql.spec.disclosure import LISTED
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.requirement import LISTED
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec

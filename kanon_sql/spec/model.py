@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic.json_schema import models_json_schema
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, checked, choice, fail, items, kind, text
-from kanon_sql.spec.disclosure import LISTED, Requirement, parse_requirement
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.redact import redact_location, redact_sql
-from kanon_sql.spec.requirements import KAnonymity, TCloseness
+from kanon_sql.spec.redact import redact_location, redact_sql, sha256
+from kanon_sql.spec.registry import parse_requirement, requirements
+from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
-from kanon_sql.spec.tree import TreeHierarchy
 
 __all__ = ["Spec"]
 
@@ -178,7 +178,7 @@ class Spec(Part):
             yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
         if value is not None and value.search.matrix:
             others = [item.name for item in value.privacy if item.name != "k_anonymity"]
-            if not others and any(item.quasi_identifiers for item in value.privacy if isinstance(item, KAnonymity)):
+            if not others and any(item.grouped_by for item in value.privacy):
                 why = "the matrix counts classes by all quasi-identifiers; a k_anonymity here names some of them"
                 yield Fault(("search", "matrix"), why, True)
             if others:
@@ -231,7 +231,7 @@ class Spec(Part):
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
-        return _sha256(self.to_dict())
+        return sha256(self.to_dict())
 
     def redacted(self) -> dict[str, Any]:
         """:meth:`to_dict` for a manifest: no literals of SQL, no labels of trees, no passwords."""
@@ -240,19 +240,20 @@ class Spec(Part):
             found["source"] = {"query": redact_sql(self.source.query)}
         if self.source.file is not None:
             found["source"] = {"file": redact_location(self.source.file)}
-        for name, column in self.quasi_identifiers.items():
-            _redact_hierarchy(column, found["quasi_identifiers"][name])
-        for requirement, shown in zip(self.privacy, found["privacy"], strict=True):
-            body = shown[requirement.name]
-            body |= {key: {"values": len(body[key])} for key in LISTED if key in body}
-            if isinstance(requirement, TCloseness) and requirement.hierarchy is not None:
-                _redact_hierarchy(requirement.hierarchy, body["hierarchy"])
+        found["quasi_identifiers"] = {name: column.redacted() for name, column in self.quasi_identifiers.items()}
+        found["privacy"] = [requirement.redacted() for requirement in self.privacy]
         return found
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """The JSON Schema (Draft 2020-12) of the forms a spec may be written in."""
-        schema = cls.model_json_schema()
+        _, found = models_json_schema([(item, "validation") for item in (cls, *requirements())])
+        definitions = found["$defs"]
+        schema = definitions.pop(cls.__name__)
+        named = [{"$ref": f"#/$defs/{item.__name__}"} for item in requirements()]
+        schema["properties"]["privacy"]["items"] = {"anyOf": named}
+        del definitions[Requirement.__name__]
+        schema = _renamed({"$defs": definitions, **schema})
         _tidy(schema)
         for name in ("suppression", "search"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
@@ -272,17 +273,6 @@ class Spec(Part):
         return hash(self.hash)
 
 
-def _redact_hierarchy(column: QuasiIdentifier, shown: dict[str, Any]) -> None:
-    """Take the literals of SQL, the labels of trees and passwords out of a hierarchy as it is shown."""
-    if column.sql is not None:
-        shown["sql"] = [redact_sql(expression) for expression in column.sql]
-    if column.file is not None:
-        shown["file"] = redact_location(column.file)
-    if column.tree is not None:
-        rows = TreeHierarchy(column.tree).rows()
-        shown["tree"] = {"sha256": _sha256(shown["tree"]), "levels": len(rows[0]), "values": len(rows)}
-
-
 def _folded(written: object) -> list[str] | None:
     """A table name to compare without case; None when it is not one."""
     try:
@@ -291,9 +281,11 @@ def _folded(written: object) -> list[str] | None:
         return None
 
 
-def _sha256(data: object) -> str:
-    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
+def _renamed(schema: dict[str, Any]) -> dict[str, Any]:
+    """The definitions of requirements under the names of their models."""
+    found: dict[str, Any] = json.loads(re.sub(r'("|/)(\w+)Requirement"', r'\1\2"', json.dumps(schema)))
+    found["$defs"] = dict(sorted(found["$defs"].items()))
+    return found
 
 
 def _tidy(schema: object) -> None:

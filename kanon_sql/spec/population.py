@@ -13,15 +13,15 @@ from pydantic import Field, WithJsonSchema
 from kanon_sql.spec.checks import Fault, checked, integer, share
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.requirements import Named
+from kanon_sql.spec.requirement import Requirement
 
-__all__ = ["DeltaPresence", "KMap"]
+__all__ = ["DeltaPresenceRequirement", "KMapRequirement"]
 
 _Population = Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)]
 _ABOUT_POPULATION = "A table of everybody among whom persons are sought: their quasi-identifiers, a row each."
 
 
-class _OfPopulation(Named):
+class _OfPopulation(Requirement):
     """A requirement that compares with a second table."""
 
     population: _Population = Field(description=_ABOUT_POPULATION)
@@ -36,7 +36,7 @@ class _OfPopulation(Named):
         return {self.name: {**self.model_dump(), "population": format_table_name(self.population)}}
 
 
-class KMap(_OfPopulation):
+class KMapRequirement(_OfPopulation):
     """Every released row could be any of at least ``k`` persons of a population.
 
     Attributes:
@@ -55,7 +55,7 @@ class KMap(_OfPopulation):
 _SHARE = WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
 
 
-class DeltaPresence(_OfPopulation):
+class DeltaPresenceRequirement(_OfPopulation):
     """Nobody can tell with more (or less) than a probability whether a person of a population is in the table.
 
     Attributes:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 
-__all__ = ["redact_location", "redact_sql"]
+__all__ = ["redact_location", "redact_sql", "sha256"]
 
 _TOKEN = re.compile(
     r"""
@@ -60,3 +62,9 @@ def redact_location(location: str) -> str:
     """A path as it is; an address without its user, password and query string."""
     found = re.match(r"([A-Za-z][\w+.-]*://)([^/?#]*@)?([^?#]*)", location)
     return location if found is None else found[1] + found[3]
+
+
+def sha256(data: object) -> str:
+    """The digest (hex) of JSON-compatible data; the order of keys does not matter."""
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()

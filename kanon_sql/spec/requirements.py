@@ -12,96 +12,38 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
-from pydantic_core import CoreSchema
+from pydantic import Field, WithJsonSchema
 
 from kanon_sql.spec.checks import (
     Fault,
-    Part,
     checked,
     choice,
     fail,
-    flag,
     integer,
-    items,
     number,
     plain_number,
     share,
-    text,
     the_number,
 )
 from kanon_sql.spec.hierarchy import QuasiIdentifier
+from kanon_sql.spec.requirement import (
+    ABOUT_ATTRIBUTE,
+    ABOUT_COLUMNS,
+    ABOUT_OTHERS,
+    ABOUT_REFERENCE,
+    Attribute,
+    Columns,
+    Others,
+    Reference,
+    Requirement,
+    Values,
+    one_grouping,
+)
 
-__all__ = ["KAnonymity", "LDiversity", "TCloseness"]
-
-Attribute = Annotated[
-    str,
-    checked(text("the name of a sensitive attribute")),
-    WithJsonSchema({"type": "string", "minLength": 1}),
-]
-ABOUT_ATTRIBUTE = "The sensitive attribute that it protects."
-
-Reference = Annotated[
-    Literal["original", "release"], checked(choice("reference distribution", ("original", "release")))
-]
-ABOUT_REFERENCE = "The distribution to compare with."
-
-
-def _value(value: object) -> str:
-    """A value of a column, as text: how the database writes it."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    if isinstance(value, str) and not value.strip():
-        return value  # a blank text is a value too
-    return text("a value of the attribute")(value)
+__all__ = ["KAnonymityRequirement", "LDiversityRequirement", "TClosenessRequirement"]
 
 
-_ITEM = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
-
-Values = Annotated[
-    tuple[str, ...] | None,
-    checked(items("values", _value, least=1)),
-    WithJsonSchema({"anyOf": [{"type": "array", "items": _ITEM, "minItems": 1}, {"type": "null"}]}),
-]
-"""Values of a sensitive attribute, as the database writes them as text."""
-
-_Columns = Annotated[
-    tuple[str, ...] | None,
-    checked(items("quasi-identifiers", text("a column name"), least=1)),
-    WithJsonSchema({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}, "minItems": 1}),
-]
-_ABOUT_COLUMNS = "Group by these quasi-identifiers alone; all of them by default."
-_Others = Annotated[bool, checked(flag)]
-_ABOUT_OTHERS = "The other sensitive attributes count as quasi-identifiers too."
-
-
-class Named(Part):
-    """A requirement, written as a mapping with its name as the only key."""
-
-    name: ClassVar[str]
-    counts_persons: ClassVar[bool] = True
-    """Whether it is defined for persons with several rows each (``unit``)."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """``{name: {parameters}}``, which reads back as this requirement."""
-        return {self.name: self.model_dump(mode="json", exclude_none=True)}
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        inner = handler.resolve_ref_schema(handler(core))
-        return {
-            "type": "object",
-            "properties": {cls.name: cls._body_schema(inner)},
-            "required": [cls.name],
-            "additionalProperties": False,
-        }
-
-    @classmethod
-    def _body_schema(cls, inner: dict[str, Any]) -> dict[str, Any]:
-        return inner
-
-
-class KAnonymity(Named):
+class KAnonymityRequirement(Requirement):
     """Every equivalence class holds at least ``k`` rows (persons, when the spec has a unit).
 
     Attributes:
@@ -115,7 +57,7 @@ class KAnonymity(Named):
     k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
         description="The size of the smallest equivalence class."
     )
-    quasi_identifiers: _Columns = Field(default=None, description=_ABOUT_COLUMNS)
+    quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property
     def attribute(self) -> None:
@@ -139,7 +81,7 @@ def _diversity(value: object) -> int | float:
     return plain_number(found) if not isinstance(value, int) else value
 
 
-class LDiversity(Named):
+class LDiversityRequirement(Requirement):
     """Every equivalence class has ``l`` well-represented values of a sensitive attribute.
 
     Attributes:
@@ -184,8 +126,17 @@ class LDiversity(Named):
     forbid_negative: Values = Field(
         default=None, description="For npd_recursive: values that must not be known to belong to nobody."
     )
-    quasi_identifiers: _Columns = Field(default=None, description=_ABOUT_COLUMNS)
-    others_as_quasi_identifiers: _Others = Field(default=False, description=_ABOUT_OTHERS)
+    quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
+    others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)
+
+    @property
+    def rows_only(self) -> str | None:
+        """The npd-recursive kind: its shares are of rows."""
+        return "l_diversity of kind npd_recursive" if self.kind == "npd_recursive" else None
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """The values that the npd-recursive kind lists."""
+        return super().value_facts() if self.kind == "npd_recursive" else iter(())
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -222,14 +173,7 @@ def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
         yield Fault(("l",), "expected l, at least 2 for kind: npd_recursive, got 1")
 
 
-def one_grouping(given: Mapping[str, Any]) -> Iterator[Fault]:
-    """Classes are made by fewer attributes or by more of them, not by both."""
-    if given.get("others_as_quasi_identifiers") is True and given.get("quasi_identifiers") is not None:
-        why = "'others_as_quasi_identifiers' adds to all quasi-identifiers; leave 'quasi_identifiers' out"
-        yield Fault(("others_as_quasi_identifiers",), why, True)
-
-
-class TCloseness(Named):
+class TClosenessRequirement(Requirement):
     """In every equivalence class an attribute is distributed as in the table, up to ``t``.
 
     Attributes:
@@ -257,7 +201,7 @@ class TCloseness(Named):
         default=None, description="For hierarchical: the attribute's hierarchy, as that of a quasi-identifier."
     )
     reference: Reference = Field(default="original", description=ABOUT_REFERENCE)
-    others_as_quasi_identifiers: _Others = Field(default=False, description=_ABOUT_OTHERS)
+    others_as_quasi_identifiers: Others = Field(default=False, description=ABOUT_OTHERS)
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -272,10 +216,22 @@ class TCloseness(Named):
                 why = f"'{key}' is for quasi-identifiers: this hierarchy only measures distances"
                 yield Fault(("hierarchy", key), why, True)
 
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """The hierarchy that groups the values, if there is one."""
+        if self.hierarchy is not None:
+            yield "hierarchy", self.hierarchy
+
     def to_dict(self) -> dict[str, Any]:
         """``{name: {parameters}}``, the hierarchy without what only quasi-identifiers have."""
+        return self._with(None if self.hierarchy is None else self.hierarchy.to_dict())
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest, the hierarchy redacted too."""
+        return self._with(None if self.hierarchy is None else self.hierarchy.redacted())
+
+    def _with(self, hierarchy: dict[str, Any] | None) -> dict[str, Any]:
         body = self.model_dump(mode="json", exclude_none=True, exclude={"hierarchy"})
-        if self.hierarchy is not None:
+        if hierarchy is not None:
             only = ("minimum_level", "maximum_level", "weight")
-            body["hierarchy"] = {key: item for key, item in self.hierarchy.to_dict().items() if key not in only}
+            body["hierarchy"] = {key: item for key, item in hierarchy.items() if key not in only}
         return {self.name: body}

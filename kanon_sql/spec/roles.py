@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from kanon_sql.spec.checks import Fault, Loc, did_you_mean, quote
-from kanon_sql.spec.disclosure import LISTED, Requirement, misfits, parse_requirement
+from kanon_sql.spec.registry import parse_requirement
 
 __all__ = ["requirement_faults", "role_faults"]
 
@@ -70,39 +70,20 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
         if attribute is not None and attribute not in sensitive:
             hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
             yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
-        for fault in misfits(requirement, quasi_identifiers, sensitive, given.get("unit")):
+        for fault in requirement.misfits(quasi_identifiers, sensitive, given.get("unit")):
             yield fault._replace(loc=(*loc, *fault.loc))
         reference = getattr(requirement, "reference", None)
         if reference is not None and references.setdefault(attribute, reference) != reference:
             why = f"another requirement compares {quote(attribute or '')} with the other reference; use one for both"
             yield Fault((*loc, "reference"), why)
-        for parameter, fact in _facts(requirement):
+        for parameter, fact in requirement.value_facts():
             if facts.setdefault((requirement.name, attribute, parameter), fact) != fact:
                 why = f"another requirement of {quote(attribute or '')} has another one; use one for both"
                 yield Fault((*loc, parameter), why, True)
-        grouped = getattr(requirement, "quasi_identifiers", None)
+        grouped = requirement.grouped_by
         if grouped is not None and set(grouped) == set(quasi_identifiers):
             grouped = None  # the classes of all, as if it were not there
-        key = (
-            requirement.name,
-            attribute,
-            getattr(requirement, "kind", None),
-            getattr(requirement, "distance", None),
-            getattr(requirement, "population", None),
-            getattr(requirement, "background", None),
-            None if grouped is None else frozenset(grouped),
-            getattr(requirement, "others_as_quasi_identifiers", False),
-        )
+        key = (*requirement.identity, None if grouped is None else frozenset(grouped))
         if key in seen:
             yield Fault(loc, f"the same requirement as item {seen[key] + 1}; keep the stricter one", True)
         seen.setdefault(key, position)
-
-
-def _facts(requirement: Requirement) -> Iterator[tuple[str, object]]:
-    """What a requirement says of an attribute's values, which is looked up once for all requirements of its name."""
-    kind = getattr(requirement, "kind", None)
-    for key in LISTED if kind in (None, "npd_recursive") else ():
-        yield key, frozenset(getattr(requirement, key, None) or ())
-    hierarchy = getattr(requirement, "hierarchy", None)
-    if hierarchy is not None:
-        yield "hierarchy", hierarchy

@@ -20,8 +20,6 @@ from kanon_sql.disclosure.attacks import (
     Scene,
     Target,
     Unmeasured,
-    asked_k,
-    asked_l,
     attributes_of,
     background,
     cannot_read_order,
@@ -33,6 +31,8 @@ from kanon_sql.disclosure.attacks import (
     linking,
     measured,
     minimality,
+    promised_k,
+    promised_values,
     similarity,
     skewness,
     unsorted_matching,
@@ -42,6 +42,7 @@ from kanon_sql.disclosure.attacks import (
 from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, Workspace, open_workspace
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
 from kanon_sql.frequency import open_table, source_of, unknown_columns
+from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
@@ -167,7 +168,7 @@ def audit(
         ]  # fmt: skip
         if not rows:
             notes.append("the table has no rows: nobody is in it")
-        notes += _defaults(spec, {attack.name for attack in found})
+        notes += _defaults(spec, run.models, {attack.name for attack in found})
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
@@ -182,12 +183,12 @@ def audit(
         )
 
 
-def _defaults(spec: Spec, ran: Set[str]) -> list[str]:
+def _defaults(spec: Spec, models: Sequence[PrivacyModel], ran: Set[str]) -> list[str]:
     """What the attacks took where no requirement says how much is enough."""
     notes = []
-    if ran & {"linking", "complementary"} and asked_k(spec) is None:
+    if ran & {"linking", "complementary"} and promised_k(spec, models) is None:
         notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
-    unsaid = [name for name in spec.sensitive if asked_l(spec, name) is None]
+    unsaid = [name for name in spec.sensitive if promised_values(spec, models, name) is None]
     if ran & {"background", "composition"} and unsaid:
         notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
     return notes
@@ -218,6 +219,7 @@ class _Run:
     ) -> None:
         self.engine, self.spec, self.given, self.report = engine, spec, given, report
         self.form = source_of(engine, spec)
+        self.models = models_of(spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
         opened = open_table(engine, spec, None)
@@ -262,7 +264,9 @@ class _Run:
 
     def scene(self, workspace: Workspace, reading: Reading | None = None) -> Scene:
         """What an attack is given."""
-        return Scene(workspace, self.spec, self.release, self.given.reveal, self._looked_at, reading or Reading())
+        return Scene(
+            workspace, self.spec, self.models, self.release, self.given.reveal, self._looked_at, reading or Reading()
+        )
 
     def attacks(self) -> list[Attack]:
         """Run what can be run; note why the rest cannot.

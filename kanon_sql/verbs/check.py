@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql.disclosure.beliefs import Beliefs, beliefs_of
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import (
+    Achieved,
     Examination,
+    Failing,
     Subject,
     Table,
     examine,
@@ -35,10 +37,10 @@ from kanon_sql.frequency import (
     with_hierarchy,
 )
 from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
-from kanon_sql.models import BayesOptimalModel, DeltaPresenceModel, PopulationModel, PrivacyModel, TCloseness, models_of
+from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
-from kanon_sql.verbs.details import of_table, with_statements
+from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.plan import achieved_dict
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 
@@ -85,64 +87,38 @@ def check(
     parts = parse_table_name(table) if table is not None else spec.release
     if parts is None:
         raise SpecError("release: missing; name the table to check with --table")
-    shown = ".".join(parts)
     models = models_of(spec)
     unit = None if count_rows else spec.unit
     with engine.run(Deadline(timeout)) as meter:
         with open_workspace(engine, source_of(engine, spec), report, inline=True) as workspace:
             opened = open_table(engine, spec, parts)
-            target, is_source = opened.relation, opened.is_source
-            _need_columns(spec, models, unit, opened)
-            columns = _columns(workspace, spec, models, opened)
-            workspace.report(f"grouping {shown} by its quasi-identifiers", None)
-            needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
-            refuse_mixed_forms(workspace, target, {name: columns[name] for name in needed})
-            facts, references = _facts(workspace, spec, models, target, columns, unit)
-            models = measured_models(models, facts)
-            matched = _matched(workspace, spec, models, opened, unit)
-            beliefs = _beliefs(workspace, spec, models, opened, columns)
-            frames = {name: item.frame for name, item in (matched | beliefs).items()}
-            subject = Subject(
-                table=target,
-                columns=columns,
-                quasi_identifiers=list(spec.quasi_identifiers),
-                references=references,
-                facts=facts,
-                unit=unit,
-                populations=frames,
-            )
-            examination = _with_persons(_with_absent(examine(workspace, subject, models), matched), beliefs)
-            revealed = failing_classes(workspace, subject, models, reveal) if reveal and not examination.passed else []
+            found = _looked_at(workspace, spec, models, opened, unit)
+            revealed = found.failing(workspace, reveal) if reveal and not found.examination.passed else []
             invariances: list[Invariance] = []
             if republication is not None:
                 workspace.report(f"comparing with {republication.earlier}", None)
-                invariances = measure_invariance(workspace, spec, target, columns, republication)
-            more = of_table(workspace, spec, models, _counted(subject, models)) if details else None
-        notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]
-        if count_rows and spec.unit is not None:
-            notes.append(f"rows were counted, not persons ({spec.unit}): every k is an upper bound")
-        if revealed:
-            notes.append(f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on")
+                invariances = measure_invariance(workspace, spec, opened.relation, found.subject.columns, republication)
+            more = found.details(workspace, spec) if details else None
+        person = None if republication is None else republication.person
+        exposed = _identifiers(spec, found.subject.columns, person)
+        notes = [*found.notes, *_notes(spec, opened, count_rows, revealed, exposed)]
         if republication is not None and any(item.nobody for item in invariances):
             why = f"values of {republication.person} that are written in another form are taken for other persons"
-            notes.append(f"nobody of {republication.earlier} is in {shown}: nothing was compared; {why}")
-        present = {name.lower() for name in columns}
-        internal = None if republication is None else republication.person
-        exposed = [name for name in spec.identifiers if name.lower() in present and name != internal]
-        if exposed and is_source:
-            notes.append(f"the table holds identifiers ({', '.join(exposed)}): it is no release")
-        passed = examination.passed and all(item.passed for item in invariances) and (is_source or not exposed)
+            notes.append(f"nobody of {republication.earlier} is in {opened.shown}: nothing was compared; {why}")
+        harmful = [] if opened.is_source else exposed
+        passed = found.examination.passed and all(item.passed for item in invariances) and not harmful
+        rows = found.examination.rows
         return Result(
             verb="check",
             verdict="pass" if passed else "fail",
-            message=_message(shown, models, examination, matched, invariances, [] if is_source else exposed),
-            release=shown,
+            message=_message(opened.shown, found, invariances, harmful),
+            release=opened.shown,
             node=None,
-            rows={"source": examination.rows, "released": examination.rows, "suppressed": 0},
-            classes=examination.classes_dict(),
-            class_sizes=examination.sizes_list(),
+            rows={"source": rows, "released": rows, "suppressed": 0},
+            classes=found.examination.classes_dict(),
+            class_sizes=found.examination.sizes_list(),
             revealed=[item.to_dict() for item in revealed] if reveal else None,
-            achieved={**achieved_dict(examination), **{item.key: item.to_dict() for item in invariances}},
+            achieved={**achieved_dict(found.examination), **{item.key: item.to_dict() for item in invariances}},
             metrics={},
             search=None,
             cost=Cost.of(meter, time.perf_counter() - started),
@@ -152,21 +128,111 @@ def check(
         )
 
 
-def _counted(subject: Subject, models: list[PrivacyModel]) -> Table:
-    """The classes that a report counts: those of the spec's quasi-identifiers."""
-    closeness = [model for model in groupings(models)[None] if isinstance(model, TCloseness)]
-    return Table("table", table_frames(subject, closeness), closeness)
+@dataclass(frozen=True)
+class _Found:
+    """What the examination of a table tells.
+
+    Attributes:
+        subject: the table as it was examined.
+        models: the requirements, with what is known of their attributes' values.
+        examination: of all classes.
+        absent: per requirement that minds them, by its label: persons of a population whom no row stands for.
+        notes: what to know about the figures.
+    """
+
+    subject: Subject
+    models: Sequence[PrivacyModel]
+    examination: Examination
+    absent: Mapping[str, int]
+    notes: Sequence[str]
+
+    def failing(self, workspace: Workspace, most: int) -> list[Failing]:
+        """Classes that violate a requirement, with their values."""
+        return failing_classes(workspace, self.subject, self.models, most)
+
+    def details(self, workspace: Workspace, spec: Spec) -> Details:
+        """What a report shows: the classes of the spec's quasi-identifiers, counted."""
+        closeness = closeness_among(groupings(self.models)[None])
+        table = Table("table", table_frames(self.subject, closeness), closeness)
+        return of_table(workspace, spec, self.models, table)
 
 
-def _grouped(spec: Spec, models: list[PrivacyModel]) -> list[str]:
+def _looked_at(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
+) -> _Found:
+    """Examine a table, with what the requirements ask of its source, of populations and of backgrounds."""
+    _need_columns(spec, models, unit, opened)
+    columns = _columns(workspace, spec, models, opened)
+    workspace.report(f"grouping {opened.shown} by its quasi-identifiers", None)
+    needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
+    refuse_mixed_forms(workspace, opened.relation, {name: columns[name] for name in needed})
+    facts, references = _facts(workspace, spec, models, opened.relation, columns, unit)
+    models = measured_models(models, facts)
+    matched = _matched(workspace, spec, models, opened, unit)
+    beliefs = _beliefs(workspace, spec, models, opened, columns)
+    subject = Subject(
+        table=opened.relation,
+        columns=columns,
+        quasi_identifiers=list(spec.quasi_identifiers),
+        references=references,
+        facts=facts,
+        unit=unit,
+        populations={name: item.frame for name, item in (matched | beliefs).items()},
+    )
+    absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
+    examination = examine(workspace, subject, models)
+    achieved = [_with_persons(_with_absent(item, absent), beliefs) for item in examination.achieved]
+    notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]
+    return _Found(subject, models, replace(examination, achieved=achieved), absent, notes)
+
+
+def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
+    """Persons, by their quasi-identifiers, whom no row stands for."""
+    assert model.frame is not None
+    missed = matched[model.frame].missed
+    assert missed is not None, "they are counted where a model asks"
+    return missed
+
+
+def _with_absent(item: Achieved, absent: Mapping[str, int]) -> Achieved:
+    """With the persons whom no row stands for among what violates: they are surely absent, and in no class."""
+    return replace(item, violating_classes=item.violating_classes + absent.get(item.model.label, 0))
+
+
+def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
+    """With the persons whom beliefs expose, beside the classes that they are in."""
+    if item.model.background is None or item.model.frame is None:
+        return item
+    return replace(item, values={**item.values, "exposed_persons": beliefs[item.model.frame].exposed_persons})
+
+
+def _identifiers(spec: Spec, columns: Mapping[str, Column], person: str | None) -> list[str]:
+    """The spec's identifiers that a table has, but for the person that two versions are compared by."""
+    present = {name.lower() for name in columns}
+    return [name for name in spec.identifiers if name.lower() in present and name != person]
+
+
+def _notes(
+    spec: Spec, opened: OpenTable, count_rows: bool, revealed: Sequence[Failing], exposed: Sequence[str]
+) -> Iterator[str]:
+    """What to know about the verdict."""
+    if count_rows and spec.unit is not None:
+        yield f"rows were counted, not persons ({spec.unit}): every k is an upper bound"
+    if revealed:
+        yield f"values of {len(revealed)} classes that violate a requirement are shown: do not pass this on"
+    if exposed and opened.is_source:
+        yield f"the table holds identifiers ({', '.join(exposed)}): it is no release"
+
+
+def _grouped(spec: Spec, models: Sequence[PrivacyModel]) -> list[str]:
     """The columns that classes are made by, and the attributes that a requirement looks at."""
     made_by = [name for model in models for name in model.quasi_identifiers or ()]
     looked_at = [model.attribute for model in models if model.attribute]
-    looked_at += [model.sensitive for model in models if isinstance(model, BayesOptimalModel)]
+    looked_at += [model.background.attribute for model in models if model.background is not None]
     return list(dict.fromkeys([*spec.quasi_identifiers, *made_by, *looked_at]))
 
 
-def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, table: OpenTable) -> None:
+def _need_columns(spec: Spec, models: Sequence[PrivacyModel], unit: str | None, table: OpenTable) -> None:
     problems = unknown_columns(table.shown, table.columns, _grouped(spec, models), "which the spec needs")
     if unit is not None and unit not in table.columns:
         problems.append(
@@ -179,7 +245,9 @@ def _need_columns(spec: Spec, models: list[PrivacyModel], unit: str | None, tabl
         raise SpecError(problems)
 
 
-def _columns(workspace: Workspace, spec: Spec, models: list[PrivacyModel], table: OpenTable) -> Mapping[str, Column]:
+def _columns(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], table: OpenTable
+) -> Mapping[str, Column]:
     """The table's columns; where values have to have an order and nothing declares one, as the source does.
 
     SQLite's CREATE TABLE AS forgets what dates and decimals are. Whether the values are that is then looked at.
@@ -194,7 +262,7 @@ def _columns(workspace: Workspace, spec: Spec, models: list[PrivacyModel], table
 def _facts(
     workspace: Workspace,
     spec: Spec,
-    models: list[PrivacyModel],
+    models: Sequence[PrivacyModel],
     table: Relation,
     columns: Mapping[str, Column],
     unit: str | None,
@@ -245,16 +313,16 @@ def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str,
 
 
 def _matched(
-    workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable, unit: str | None
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, unit: str | None
 ) -> dict[str, Matched]:
     """Per population that a model compares with: whom of it the table's classes stand for."""
-    compared = [model for model in models if isinstance(model, PopulationModel)]
+    compared = [model for model in models if model.population is not None]
     if not compared:
         return {}
     source = workspace.engine.columns(source_of(workspace.engine, spec))
     originals = {column.name: column for column in source}
     workspace.report("matching the population", None)
-    present = [model for model in compared if isinstance(model, DeltaPresenceModel)]
+    present = [model for model in compared if model.measures_presence]
     if present and unit is not None:
         person = exact_value(opened.columns[unit], "checked")
         (unknown_rows,) = workspace.row("verbs/check/unknown_persons", table=opened.relation, unit=person)
@@ -265,63 +333,27 @@ def _matched(
 
 
 def _beliefs(
-    workspace: Workspace, spec: Spec, models: list[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
 ) -> dict[str, Beliefs]:
     """Per background distribution: what the table's classes tell the attacker who has it."""
     found: dict[str, Beliefs] = {}
     for model in models:
-        if isinstance(model, BayesOptimalModel):
-            workspace.report(f"judging the beliefs of who knows {model.shown}", None)
+        if model.background is not None and model.frame is not None:
+            workspace.report(f"judging the beliefs of who knows {model.background.shown}", None)
             source = workspace.engine.columns(source_of(workspace.engine, spec))
             originals = {column.name: column for column in source}
             apart = workspace.apart(f"beliefs{len(found)}_")
             found[model.frame] = beliefs_of(
-                apart, spec, model, opened.relation, columns, originals, raw=opened.is_source
+                apart, spec, model.background, opened.relation, columns, originals, raw=opened.is_source
             )
     return found
 
 
-def _with_persons(examination: Examination, beliefs: Mapping[str, Beliefs]) -> Examination:
-    """With the persons whom beliefs expose, beside the classes that they are in."""
-    achieved = [
-        replace(item, values={**item.values, "exposed_persons": beliefs[item.model.frame].exposed_persons})
-        if isinstance(item.model, BayesOptimalModel)
-        else item
-        for item in examination.achieved
-    ]
-    return replace(examination, achieved=achieved)
-
-
-def _with_absent(examination: Examination, matched: Mapping[str, Matched]) -> Examination:
-    """With delta_min, persons whom no row stands for violate: they are surely absent, and in no class."""
-    achieved = [
-        replace(item, violating_classes=item.violating_classes + _absent(item.model, matched))
-        for item in examination.achieved
-    ]
-    return replace(examination, achieved=achieved)
-
-
-def _absent(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
-    """Persons, by their quasi-identifiers, whom no row stands for, where the requirement minds them."""
-    if not isinstance(model, DeltaPresenceModel) or not model.delta_min:
-        return 0
-    missed = matched[model.frame].missed
-    assert missed is not None, "they are counted where a model asks"
-    return missed
-
-
-def _message(
-    shown: str,
-    models: list[PrivacyModel],
-    examination: Examination,
-    matched: Mapping[str, Matched],
-    invariances: list[Invariance],
-    exposed: list[str],
-) -> str:
-    problems = []
+def _message(shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str]) -> str:
+    problems, examination = [], found.examination
     for item in examination.achieved:
         if item.violating_classes:
-            absent = _absent(item.model, matched)
+            absent = found.absent.get(item.model.label, 0)
             counted = f"{item.violating_classes - absent:,} of {examination.classes:,} classes"
             others = f" and {absent:,} kinds of persons whom no row stands for" if absent else ""
             problems.append(f"{counted} ({item.violating_rows:,} rows){others} violate {item.model.label}")
@@ -332,5 +364,5 @@ def _message(
         return f"{shown}: {'; '.join(problems)}"
     if not examination.rows:
         return f"{shown} has no rows: nobody is in it"
-    satisfied = [*(model.label for model in models), *(item.label for item in invariances)]
+    satisfied = [*(model.label for model in found.models), *(item.label for item in invariances)]
     return f"{shown}: all {examination.classes:,} classes satisfy {', '.join(satisfied)}"

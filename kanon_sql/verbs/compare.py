@@ -10,8 +10,8 @@ from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
-from kanon_sql.models import KAnonymityModel, models_of
-from kanon_sql.spec import KAnonymity, Spec
+from kanon_sql.models import models_of
+from kanon_sql.spec import Spec
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Result
 
@@ -105,8 +105,7 @@ def compare(
     metrics = {spec.search.metric for spec in specs.values()}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
     alone = [
-        all(isinstance(item, KAnonymity) and item.quasi_identifiers is None for item in spec.privacy)
-        for _, spec in asked
+        all(model.judges_size and model.quasi_identifiers is None for model in models_of(spec)) for _, spec in asked
     ]
     return Comparison(metric, _marked(runs, alone, metric))
 
@@ -132,15 +131,18 @@ def with_k(spec: Spec, k: int | None, name: str = "spec") -> Spec:
         return spec
     models = models_of(spec)
     own = [model for model in models if model.least_size is not None]
-    others = [m.label for m in own if m.quasi_identifiers is not None or not isinstance(m, KAnonymityModel)]
+    others = [model.label for model in own if model.quasi_identifiers is not None or not model.judges_size]
     if others:
         raise SpecError(
             f"{name}: {others[0]} has a k of its own, which --k would leave as it is; leave --k out, and give a spec "
             "for each k"
         )
-    if not any(isinstance(model, KAnonymityModel) for model in models):
+    if not any(model.judges_size for model in models):
         raise SpecError(f"{name}: privacy has no k_anonymity whose k could be changed; add one, or leave --k out")
-    changed = tuple(item.model_copy(update={"k": k}) if isinstance(item, KAnonymity) else item for item in spec.privacy)
+    changed = tuple(
+        item.model_copy(update={"k": k}) if model.judges_size else item
+        for item, model in zip(spec.privacy, models, strict=True)
+    )
     return spec.model_copy(update={"privacy": changed})
 
 

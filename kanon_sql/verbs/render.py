@@ -21,7 +21,7 @@ from kanon_sql.frequency import build_frequency_sets, measured_models, populatio
 from kanon_sql.models import METRICS, models_of
 from kanon_sql.release import Choice, publish, written_release
 from kanon_sql.search import Batch, Span
-from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy, TCloseness
+from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Statement
 
 __all__ = ["Rendered", "render"]
@@ -165,7 +165,7 @@ def _assumed_columns(spec: Spec) -> list[Column]:
             columns.append(Column(name, "DATE", "date"))
         else:
             columns.append(Column(name, "VARCHAR", "text"))
-    ordered = [item.attribute for item in spec.privacy if isinstance(item, TCloseness) and item.distance == "ordered"]
+    ordered = [model.attribute for model in models_of(spec) if model.spans and model.attribute is not None]
     columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
     others = [name for name in spec.sensitive if name not in ordered]
     others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]

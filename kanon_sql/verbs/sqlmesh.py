@@ -10,7 +10,7 @@ from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspac
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
 from kanon_sql.frequency import facts_of, open_table, source_of, unknown_columns
-from kanon_sql.models import BayesOptimalModel, PopulationModel, PrivacyModel, models_of
+from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
 
@@ -86,7 +86,8 @@ def audits(
 
 def _unfit(model: PrivacyModel) -> Problem | None:
     """Why a requirement is no audit: its check asks more than one question, of more than the table and its source."""
-    if isinstance(model, PopulationModel | BayesOptimalModel) or model.hierarchy is not None or model.must_occur:
+    others = (model.population, model.background, model.hierarchy)
+    if any(item is not None for item in others) or model.must_occur:
         return Problem(
             f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "
             "with kanon-sql check"

@@ -27,7 +27,7 @@ from kanon_sql.disclosure.attacks.definetti import definetti
 from kanon_sql.disclosure.attacks.homogeneity import homogeneity
 from kanon_sql.disclosure.attacks.linking import linking
 from kanon_sql.disclosure.attacks.minimality import minimality
-from kanon_sql.disclosure.attacks.promises import FEWEST, asked_k, asked_l
+from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_values
 from kanon_sql.disclosure.attacks.similarity import similarity
 from kanon_sql.disclosure.attacks.skewness import skewness
 from kanon_sql.disclosure.attacks.unsorted import cannot_read_order, unsorted_matching
@@ -44,8 +44,6 @@ __all__ = [
     "Scene",
     "Target",
     "Unmeasured",
-    "asked_k",
-    "asked_l",
     "attributes_of",
     "background",
     "cannot_read_order",
@@ -58,6 +56,8 @@ __all__ = [
     "linking",
     "measured",
     "minimality",
+    "promised_k",
+    "promised_values",
     "similarity",
     "skewness",
     "unsorted_matching",

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from kanon_sql.disclosure.attacks.promises import FEWEST, asked_k, asked_l, asked_population_k
+from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_population_k, promised_values
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
+from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, identifier
 
@@ -139,7 +140,8 @@ class Scene:
 
     Attributes:
         workspace: where statements run; it creates nothing.
-        spec: names the quasi-identifiers, their hierarchies, and the requirements.
+        spec: names the quasi-identifiers and their hierarchies.
+        models: the requirements.
         release: the table that is attacked.
         reveal: how many exposed cases may be shown per attack; 0 for none.
         looked_at: what :meth:`look_at` has seen.
@@ -148,6 +150,7 @@ class Scene:
 
     workspace: Workspace
     spec: Spec
+    models: Sequence[PrivacyModel]
     release: Target
     reveal: int = 0
     looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
@@ -156,23 +159,23 @@ class Scene:
     @property
     def k(self) -> int:
         """The largest k that a requirement promises to a class; without one, 2: nobody may be singled out."""
-        return asked_k(self.spec) or FEWEST
+        return promised_k(self.spec, self.models) or FEWEST
 
     def k_of(self, known: Sequence[str]) -> int:
         """The same for classes by some of the quasi-identifiers: what is required of these alone counts too."""
-        return asked_k(self.spec, known) or FEWEST
+        return promised_k(self.spec, self.models, known) or FEWEST
 
     def population_k_of(self, known: Sequence[str]) -> int:
         """The same where such a class is compared with a population: k-map's k counts too."""
-        return asked_population_k(self.spec, known) or FEWEST
+        return promised_population_k(self.spec, self.models, known) or FEWEST
 
     def l_of(self, attribute: str) -> int:
         """The fewest different values that the requirements leave to a class; at least 2."""
-        return max(FEWEST, asked_l(self.spec, attribute) or FEWEST)
+        return max(FEWEST, promised_values(self.spec, self.models, attribute) or FEWEST)
 
     def least_values(self, attribute: str) -> int:
         """The fewest values that must be possible for a person: l of the attribute where it is promised, else k."""
-        return self.k if asked_l(self.spec, attribute) is None else self.l_of(attribute)
+        return self.k if promised_values(self.spec, self.models, attribute) is None else self.l_of(attribute)
 
     def look_at(self, target: Target, names: Sequence[str], labelled: Sequence[str] = ()) -> None:
         """Refuse columns whose values could be misread, once each; see :mod:`kanon_sql.hierarchies.exact`.

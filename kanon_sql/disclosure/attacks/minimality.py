@@ -12,44 +12,22 @@ The classes of a finer release are counted in the database; sizes and numbers of
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from math import floor
 
 from kanon_sql.disclosure.attacks.base import Attack, Scene, Target
 from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
-from kanon_sql.disclosure.attacks.promises import asked_k, values_within
+from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.hierarchies import Lookup
-from kanon_sql.models import TOLERANCE
-from kanon_sql.spec import AlphaKAnonymity, LDiversity
+from kanon_sql.models import TOLERANCE, ShareBound
 from kanon_sql.sql import Relation, Sql, identifier, render
 
 __all__ = ["MOST", "minimality"]
 
 MOST = 10_000
 """So many cells, and counts of values in classes, are looked at at most."""
-
-
-@dataclass(frozen=True)
-class _Bound:
-    """What a requirement allows of one value.
-
-    Attributes:
-        shown: the requirement.
-        share: the credibility that it promises to keep, 1 / l or alpha.
-        most: the size of a class -> the most rows in it that may share a value.
-        least: a class of fewer rows violates whatever their values are.
-        values: the values that it protects, as text; None for all.
-    """
-
-    shown: str
-    share: float
-    most: Callable[[int], int]
-    least: int
-    values: Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -88,7 +66,7 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     numbered = _numbered(scene, what, labels, names, bound)
     sizes, held = _held(scene, numbered)
     _refuse_violating(bound, sizes, held)
-    least, findings = max(bound.least, asked_k(scene.spec, ()) or 1), list[_Finding]()
+    least, findings = max(bound.least_size, promised_k(scene.spec, scene.models, ()) or 1), list[_Finding]()
     for position, lookup in enumerate(lookups):
         if levels[position] > lookup.quasi_identifier.minimum_level:
             cells = _cells(scene, people, lookups, levels, position, numbered, kinds)
@@ -99,7 +77,7 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     exposed = 0 if worst is None else worst.people
     notes = [
         f"assumes that the attacker knows everybody's quasi-identifiers, that the release is minimal, that "
-        f"{bound.shown} of one value kept a finer one from being published, and that all assignments of values are "
+        f"{bound.label} of one value kept a finer one from being published, and that all assignments of values are "
         "equally likely",
         f"exposed by a credibility above {bound.share:.4g}, to who looks at one finer release",
     ]
@@ -120,7 +98,7 @@ def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
     )
 
 
-def _bound(scene: Scene, attribute: str) -> _Bound:
+def _bound(scene: Scene, attribute: str) -> ShareBound:
     """The requirement whose violation can be told value by value.
 
     Raises:
@@ -131,24 +109,13 @@ def _bound(scene: Scene, attribute: str) -> _Bound:
             "attack minimality: the spec allows rows to be suppressed, so that a finer release may violate here and "
             "there and be published; what minimality tells is then not known"
         )
-    for item in scene.spec.privacy:
-        if isinstance(item, AlphaKAnonymity) and item.attribute == attribute:
-            least = values_within(item.alpha) if item.values is None else 1
-            return _Bound(item.name, item.alpha, partial(_within, item.alpha), least, item.values)
-        if isinstance(item, LDiversity) and item.attribute == attribute and item.kind == "distinct" and item.l == 2:
-            return _Bound("distinct 2-diversity", 1 / 2, lambda size: size - 1, 2, None)
+    for model in scene.models:
+        if model.attribute == attribute and model.share_bound is not None:
+            return model.share_bound
     raise UnsupportedError(
         f"attack minimality: expected an alpha_k_anonymity or a distinct l_diversity with l = 2 of {attribute}, whose "
         "violation can be told value by value"
     )
-
-
-def _within(alpha: float, size: int) -> int:
-    """The most of so many rows that are no larger a share than alpha, compared as the requirement compares."""
-    most = min(size, floor(alpha * size) + 1)
-    while most / size > alpha:
-        most -= 1
-    return most
 
 
 def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql]) -> int:
@@ -171,7 +138,7 @@ def _level(scene: Scene, lookup: Lookup, labels: Relation, written: Sequence[Sql
     )
 
 
-def _numbered(scene: Scene, what: str, labels: Relation, names: Sequence[str], bound: _Bound) -> Relation:
+def _numbered(scene: Scene, what: str, labels: Relation, names: Sequence[str], bound: ShareBound) -> Relation:
     """The released vectors with a number for their class and for their value."""
     value = identifier("p0")
     target = scene.workspace.table(f"{what}numbered")
@@ -248,10 +215,10 @@ def _fetched(scene: Scene, template: str, **context: object) -> list[tuple[int, 
     return [tuple(int(number or 0) for number in row) for row in rows]
 
 
-def _refuse_violating(bound: _Bound, sizes: dict[int, int], held: dict[int, dict[int, int]]) -> None:
+def _refuse_violating(bound: ShareBound, sizes: dict[int, int], held: dict[int, dict[int, int]]) -> None:
     if any(rows > bound.most(sizes[number]) for found in held.values() for number, rows in found.items()):
         raise UnsupportedError(
-            f"attack minimality: the release does not satisfy {bound.shown}, so that it is no minimal one; "
+            f"attack minimality: the release does not satisfy {bound.label}, so that it is no minimal one; "
             "audit it with the spec that it was made with"
         )
 
@@ -264,7 +231,7 @@ def _refuse_other_rows(scene: Scene, sizes: dict[int, int], cells: dict[int, lis
         )
 
 
-def _findings(bound: _Bound, cells: dict[int, list[int]], held: dict[int, dict[int, int]]) -> Iterator[_Finding]:
+def _findings(bound: ShareBound, cells: dict[int, list[int]], held: dict[int, dict[int, int]]) -> Iterator[_Finding]:
     """Per value: what a finer release tells of it."""
     for found in held.values():
         numbers = sorted(found)

@@ -8,7 +8,6 @@ from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import reference_in, refuse_other_kind
 from kanon_sql.frequency import facts_of
 from kanon_sql.models import TOLERANCE
-from kanon_sql.spec import TCloseness
 from kanon_sql.sql import identifier, render
 
 __all__ = ["skewness"]
@@ -32,12 +31,8 @@ def skewness(scene: Scene, attribute: str, source: Target) -> Cases | Unmeasured
     Raises:
         SpecError: the source does not have the attribute.
     """
-    asked = [
-        item
-        for item in scene.spec.privacy
-        if isinstance(item, TCloseness) and item.attribute == attribute and item.distance == "equal"
-    ]
-    prior = scene.release if any(item.reference == "release" for item in asked) else source
+    asked = [model for model in scene.models if model.attribute == attribute and model.most_gain is not None]
+    prior = scene.release if any(model.reference == "release" for model in asked) else source
     if attribute not in prior.columns:
         raise SpecError(
             f"skewness: {prior.shown} has no column {attribute!r} to take the prior distribution from; expected the "
@@ -53,7 +48,7 @@ def skewness(scene: Scene, attribute: str, source: Target) -> Cases | Unmeasured
         attribute,
         reference_in(scene.workspace, "prior", prior.relation, facts_of((), prior.columns[attribute]), None),
     )
-    most = min((float(item.t) for item in asked), default=None)
+    most = min((model.most_gain for model in asked if model.most_gain is not None), default=None)
     notes = (
         [] if asked else [f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"]
     )

@@ -16,7 +16,7 @@ from kanon_sql.evaluate.classes import Frames, classes, conditions
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.partitions.order import Ordered, Places
 from kanon_sql.evaluate.partitions.packing import Packing
-from kanon_sql.models import KAnonymityModel, Measured, PrivacyModel
+from kanon_sql.models import Measured, PrivacyModel
 from kanon_sql.search import Batch, Cuts, Lattice, Question, Span, Verdict, metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Sql, identifier, render, slot, sql_list
@@ -166,7 +166,7 @@ class Partitions:
     @property
     def _smallest(self) -> int:
         """Rows that every released class has at least; a person has a row at least."""
-        return max((model.k for model in self._evaluator.models if isinstance(model, KAnonymityModel)), default=1)
+        return max((model.least_size or 1 for model in self._evaluator.models if model.judges_size), default=1)
 
     def _together(self, spans: Sequence[Span], common: Span, changes: Sequence[list[_Change]]) -> list[Verdict]:
         compiler, metric = self._workspace.compiler, self._evaluator.metric

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from functools import partial
+from math import ceil, floor
+from typing import Any, ClassVar, Self
 
-from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.whole import Whole
+from kanon_sql.spec import AlphaKAnonymityRequirement
 
 __all__ = ["AlphaKAnonymityModel"]
 
@@ -26,6 +29,7 @@ class AlphaKAnonymityModel(PrivacyModel):
     """
 
     name: ClassVar[str] = "alpha_k_anonymity"
+    requirement: ClassVar = AlphaKAnonymityRequirement
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
@@ -34,6 +38,11 @@ class AlphaKAnonymityModel(PrivacyModel):
     alpha: float
     k: int
     values: tuple[str, ...] | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, requirement: AlphaKAnonymityRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.attribute, requirement.alpha, requirement.k, requirement.values)
 
     @property
     def attribute(self) -> str:
@@ -59,6 +68,17 @@ class AlphaKAnonymityModel(PrivacyModel):
     def least_size(self) -> int:
         """``k``."""
         return self.k
+
+    @property
+    def least_values(self) -> int | None:
+        """So many that none needs a larger share than alpha; a class may hold one value that is not listed."""
+        return None if self.values is not None else values_within(self.alpha)
+
+    @property
+    def share_bound(self) -> ShareBound:
+        """``alpha``, of each value to protect."""
+        least = 1 if self.values is not None else values_within(self.alpha)
+        return ShareBound(self.name, self.alpha, partial(_within, self.alpha), least, self.values)
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression."""
@@ -88,3 +108,19 @@ class AlphaKAnonymityModel(PrivacyModel):
     def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
         """The size of the smallest class."""
         return {"k": None if worst is None else int(worst)}
+
+
+def values_within(alpha: float) -> int:
+    """The fewest values of which none needs a larger share, compared as the requirement compares: 1 / m <= alpha."""
+    fewest = max(1, ceil(1 / alpha) - 1)
+    while 1 / fewest > alpha:
+        fewest += 1
+    return fewest
+
+
+def _within(alpha: float, size: int) -> int:
+    """The most of so many rows that are no larger a share than alpha, compared as the requirement compares."""
+    most = min(size, floor(alpha * size) + 1)
+    while most / size > alpha:
+        most -= 1
+    return most

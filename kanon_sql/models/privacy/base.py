@@ -7,16 +7,16 @@ Each model has one file here and one template of the same name in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from kanon_sql.models.privacy.whole import Whole
-from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.spec import QuasiIdentifier, Requirement
 from kanon_sql.sql import Sql, identifier, render
 
-__all__ = ["TOLERANCE", "Monotonicity", "PrivacyModel"]
+__all__ = ["TOLERANCE", "Background", "Monotonicity", "PrivacyModel", "ShareBound"]
 
 TOLERANCE = 1e-9
 """How far a measured entropy or distance may lie beyond its threshold and still satisfy it.
@@ -38,11 +38,52 @@ class Monotonicity(Enum):
 
 
 @dataclass(frozen=True)
+class Background:
+    """What an attacker knows before the release: a distribution of quasi-identifiers and sensitive values.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        table: the table of the distribution; None for the source.
+        weight: its column of weights; None to count rows.
+        thresholds: where a belief exposes somebody, as the templates name it; None where not asked for.
+        shown: its name for messages.
+        label: the requirement's.
+    """
+
+    attribute: str
+    table: tuple[str, ...] | None
+    weight: str | None
+    thresholds: Mapping[str, float | None]
+    shown: str
+    label: str
+
+
+@dataclass(frozen=True)
+class ShareBound:
+    """The most rows of a class that may have one value, where a requirement says that value by value.
+
+    Attributes:
+        label: the requirement in words.
+        share: the most that a value's share may be, and so the credibility that it promises to keep.
+        most: how many rows of a class of so many may have one value.
+        least_size: a class of fewer rows violates, whatever their values are.
+        values: the values that this is said of; None for all.
+    """
+
+    label: str
+    share: float
+    most: Callable[[int], int]
+    least_size: int
+    values: tuple[str, ...] | None
+
+
+@dataclass(frozen=True)
 class PrivacyModel(ABC):
     """A requirement on every equivalence class.
 
     Attributes:
         name: the template's name and the key in results.
+        requirement: how a spec asks for it; several models may share one, of different kinds.
         attribute: the sensitive attribute it looks at; None for class sizes alone.
         worst: whether the class with the smallest or the largest measure is the worst.
         needs_totals: the measure uses ``class_total``.
@@ -58,11 +99,14 @@ class PrivacyModel(ABC):
             them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
         others: among them are the other sensitive attributes.
         is_bounded: the values of the source alone may tell that it is out of reach.
+        judges_size: its condition looks at nothing but how many rows (or persons) a class has.
+        measures_presence: its measure is about who of a population is in the table, so each must be behind one class.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
 
     name: ClassVar[str]
+    requirement: ClassVar[type[Requirement]]
     worst: ClassVar[Literal["MIN", "MAX"]]
     needs_totals: ClassVar[bool] = False
     needs_positions: ClassVar[bool] = False
@@ -73,14 +117,21 @@ class PrivacyModel(ABC):
     second_is_size: ClassVar[bool] = False
     is_bounded: ClassVar[bool] = False
     has_disclosed: ClassVar[bool] = False
+    judges_size: ClassVar[bool] = False
+    measures_presence: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
     united: bool = field(default=False, kw_only=True)
     others: bool = field(default=False, kw_only=True)
 
+    @classmethod
+    @abstractmethod
+    def of(cls, requirement: Any) -> Self | None:
+        """The model that a requirement of its class asks for; None where it asks for one of another kind."""
+
     @property
     def attribute(self) -> str | None:
-        """The sensitive attribute, if the model has one."""
+        """The sensitive attribute whose values a class is measured by, if the model has one."""
         return None
 
     @property
@@ -91,6 +142,26 @@ class PrivacyModel(ABC):
     @property
     def population(self) -> tuple[str, ...] | None:
         """The second table that classes are compared with, if the model has one."""
+        return None
+
+    @property
+    def background(self) -> Background | None:
+        """What the attacker knows beforehand, if the model judges beliefs: its frame has a row per class then."""
+        return None
+
+    @property
+    def minds_absent(self) -> bool:
+        """Whether persons of the population whom no row stands for violate it; they are in no class."""
+        return False
+
+    @property
+    def search_obstacle(self) -> str | None:
+        """Why no search can judge it, only ``check``; None where one can."""
+        return None
+
+    @property
+    def share_bound(self) -> ShareBound | None:
+        """The most of a class that may have one value, where the model says that of each value by itself."""
         return None
 
     @property
@@ -116,6 +187,21 @@ class PrivacyModel(ABC):
     @property
     def least_size(self) -> int | None:
         """The size that every class must have, where the model asks for one."""
+        return None
+
+    @property
+    def least_values(self) -> int | None:
+        """The fewest different sensitive values that a satisfying class has, where that follows; None where not."""
+        return None
+
+    @property
+    def least_population(self) -> int | None:
+        """The fewest persons of a population that every class stands for, where the model asks for that."""
+        return None
+
+    @property
+    def most_gain(self) -> float | None:
+        """The most that a value's share of a class exceeds its share of the reference, where the model bounds it."""
         return None
 
     @property
@@ -148,6 +234,18 @@ class PrivacyModel(ABC):
             whole: the attribute's values in the source. Asked only of models with :attr:`is_bounded`.
         """
         return None
+
+    def refuse_unknown(self, rows: int, unit: str) -> None:
+        """Refuse rows of nobody, where they would make the measure look better than it may be.
+
+        Args:
+            rows: how many rows have no person.
+            unit: the column that tells persons apart.
+
+        Raises:
+            UnsupportedError: there are such rows, and the model minds them.
+        """
+        return
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import format_table_name
+from kanon_sql.models.privacy.base import TOLERANCE, Background, Monotonicity, PrivacyModel
+from kanon_sql.spec import BayesOptimalRequirement, format_table_name
 
 __all__ = ["BayesOptimalModel"]
 
@@ -44,26 +44,33 @@ class BayesOptimalModel(PrivacyModel):
 
     Attributes:
         sensitive: the sensitive attribute.
-        background: the table of f; None for the source.
+        table: the table of f; None for the source.
         weight: its column of weights; None to count rows.
         delta, epsilon, theta: the thresholds; None where not asked for.
     """
 
     name: ClassVar[str] = "bayes_optimal"
+    requirement: ClassVar = BayesOptimalRequirement
     worst: ClassVar = "MAX"
     second: ClassVar = "MAX"
     needs_facts: ClassVar[tuple[str, ...]] = ("belief_change", "exposed")
     sensitive: str
-    background: tuple[str, ...] | None = None
+    table: tuple[str, ...] | None = None
     weight: str | None = None
     delta: float | None = None
     epsilon: float | None = None
     theta: float | None = None
 
+    @classmethod
+    def of(cls, requirement: BayesOptimalRequirement) -> Self:
+        """With the requirement's parameters."""
+        asked = {name: getattr(requirement, name) for name in ("weight", "delta", "epsilon", "theta")}
+        return cls(requirement.attribute, requirement.background, **asked)
+
     @property
     def shown(self) -> str:
         """The background's name for messages."""
-        return "the source" if self.background is None else format_table_name(self.background)
+        return "the source" if self.table is None else format_table_name(self.table)
 
     @property
     def frame(self) -> str:
@@ -77,6 +84,24 @@ class BayesOptimalModel(PrivacyModel):
         listed = ", ".join(f"{name} {value:g}" for name, value in asked.items() if value is not None)
         return f"Bayes-optimal privacy ({listed}) of {self.sensitive} given {self.shown}"
 
+    @property
+    def background(self) -> Background:
+        """The table, or the source, with where a belief in it exposes somebody."""
+        thresholds = {
+            "certain": None if self.delta is None else 1 - self.delta + TOLERANCE,
+            "excluded": None if self.epsilon is None else self.epsilon - TOLERANCE,
+            "moved": None if self.theta is None else self.theta + TOLERANCE,
+        }
+        return Background(self.sensitive, self.table, self.weight, thresholds, self.shown, self.label)
+
+    @property
+    def search_obstacle(self) -> str:
+        """Beliefs are of persons, and a search has classes."""
+        return (
+            "the search counts classes, and a belief is about each person behind a class, at every node anew; "
+            "search with other requirements, and use this one with check, which says whether the release satisfies it"
+        )
+
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Never: a belief can move more in a merged class than in its parts."""
         return Monotonicity.NEVER
@@ -84,14 +109,6 @@ class BayesOptimalModel(PrivacyModel):
     def parameters(self) -> dict[str, Any]:
         """Nothing: what is exposed is decided person by person, before classes are."""
         return {}
-
-    def thresholds(self) -> dict[str, float | None]:
-        """Where a posterior exposes, with the tolerance, and up to where a prior leaves that to the release."""
-        return {
-            "certain": None if self.delta is None else 1 - self.delta + TOLERANCE,
-            "excluded": None if self.epsilon is None else self.epsilon - TOLERANCE,
-            "moved": None if self.theta is None else self.theta + TOLERANCE,
-        }
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
         """The largest change of a belief; None when some belief does not exist."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.spec import BetaLikenessRequirement
 
 __all__ = ["BasicBetaLikeness", "EnhancedBetaLikeness"]
 
@@ -24,11 +25,20 @@ class BasicBetaLikeness(PrivacyModel):
     """
 
     name: ClassVar[str] = "basic_beta_likeness"
+    kind: ClassVar[str] = "basic"
+    requirement: ClassVar = BetaLikenessRequirement
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
     sensitive: str
     beta: float
+
+    @classmethod
+    def of(cls, requirement: BetaLikenessRequirement) -> Self | None:
+        """Where it is of this kind."""
+        if requirement.kind != cls.kind:
+            return None
+        return cls(requirement.attribute, requirement.beta, reference=requirement.reference)
 
     @property
     def attribute(self) -> str:
@@ -62,6 +72,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     """
 
     name: ClassVar[str] = "enhanced_beta_likeness"
+    kind: ClassVar[str] = "enhanced"
 
     @property
     def notation(self) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.spec import DeltaDisclosureRequirement
 
 __all__ = ["DeltaDisclosureModel"]
 
@@ -24,12 +25,18 @@ class DeltaDisclosureModel(PrivacyModel):
     """
 
     name: ClassVar[str] = "delta_disclosure"
+    requirement: ClassVar = DeltaDisclosureRequirement
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
     needs_facts: ClassVar[tuple[str, ...]] = ("reference_values",)
     sensitive: str
     delta: float
+
+    @classmethod
+    def of(cls, requirement: DeltaDisclosureRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.attribute, requirement.delta, reference=requirement.reference)
 
     @property
     def attribute(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
+from kanon_sql.spec import DeltaPresenceRequirement
 from kanon_sql.sql import Sql, render
 
 __all__ = ["DeltaPresenceModel"]
@@ -26,14 +27,26 @@ class DeltaPresenceModel(PopulationModel):
     """
 
     name: ClassVar[str] = "delta_presence"
+    requirement: ClassVar = DeltaPresenceRequirement
     worst: ClassVar = "MAX"
+    measures_presence: ClassVar[bool] = True
     delta_min: float
     delta_max: float
+
+    @classmethod
+    def of(cls, requirement: DeltaPresenceRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.population, requirement.delta_min, requirement.delta_max)
 
     @property
     def notation(self) -> str:
         """Such as ``(0, 0.5)-presence in census``."""
         return f"({self.delta_min:g}, {self.delta_max:g})-presence in {self.shown}"
+
+    @property
+    def minds_absent(self) -> bool:
+        """With delta_min above 0: they are surely absent."""
+        return self.delta_min > 0
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression; with delta_min, for rows only."""

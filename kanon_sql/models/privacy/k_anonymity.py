@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.spec import KAnonymityRequirement
 
 __all__ = ["KAnonymityModel"]
 
@@ -20,8 +21,15 @@ class KAnonymityModel(PrivacyModel):
     """
 
     name: ClassVar[str] = "k_anonymity"
+    requirement: ClassVar = KAnonymityRequirement
     worst: ClassVar = "MIN"
+    judges_size: ClassVar[bool] = True
     k: int
+
+    @classmethod
+    def of(cls, requirement: KAnonymityRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(k=requirement.k)
 
     @property
     def notation(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity
 from kanon_sql.models.privacy.population import PopulationModel
+from kanon_sql.spec import KMapRequirement
 
 __all__ = ["KMapModel"]
 
@@ -19,13 +20,24 @@ class KMapModel(PopulationModel):
     """
 
     name: ClassVar[str] = "k_map"
+    requirement: ClassVar = KMapRequirement
     worst: ClassVar = "MIN"
     k: int
+
+    @classmethod
+    def of(cls, requirement: KMapRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.population, k=requirement.k)
 
     @property
     def notation(self) -> str:
         """Such as ``5-map to census``."""
         return f"{self.k}-map to {self.shown}"
+
+    @property
+    def least_population(self) -> int:
+        """``k``."""
+        return self.k
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always: it looks at the population alone, and merging adds."""

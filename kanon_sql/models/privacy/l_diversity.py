@@ -12,25 +12,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, fsum, log
-from typing import Any, ClassVar
+from math import ceil, exp, fsum, log
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.whole import Whole
+from kanon_sql.spec import LDiversityRequirement
 
 __all__ = ["DistinctLDiversity", "EntropyLDiversity", "RecursiveCLDiversity"]
 
 
 @dataclass(frozen=True)
 class _LDiversity(PrivacyModel):
+    requirement: ClassVar = LDiversityRequirement
     is_bounded: ClassVar[bool] = True
     has_disclosed: ClassVar[bool] = True
     sensitive: str
+
+    if TYPE_CHECKING:
+
+        @property
+        def l(self) -> float:  # noqa: E743 - the field's own letter
+            """How many values."""
 
     @property
     def attribute(self) -> str:
         """The sensitive attribute."""
         return self.sensitive
+
+    @property
+    def least_values(self) -> int:
+        """``l``: entropy l-diversity needs at least l values too, since m of them have entropy ln m at most."""
+        return ceil(self.l)
 
 
 @dataclass(frozen=True)
@@ -45,10 +58,20 @@ class DistinctLDiversity(_LDiversity):
     worst: ClassVar = "MIN"
     l: int  # noqa: E741 - the field's own letter
 
+    @classmethod
+    def of(cls, requirement: LDiversityRequirement) -> Self | None:
+        """Where it is of this kind."""
+        return None if requirement.kind != "distinct" else cls(requirement.attribute, int(requirement.l))
+
     @property
     def notation(self) -> str:
         """Such as ``distinct 3-diversity of diagnosis``."""
         return f"distinct {self.l}-diversity of {self.sensitive}"
+
+    @property
+    def share_bound(self) -> ShareBound | None:
+        """With l = 2, no value may be everybody's."""
+        return ShareBound("distinct 2-diversity", 1 / 2, lambda size: size - 1, 2, None) if self.l == 2 else None
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always for rows, never for persons."""
@@ -81,6 +104,11 @@ class EntropyLDiversity(_LDiversity):
     name: ClassVar[str] = "entropy_l_diversity"
     worst: ClassVar = "MIN"
     l: float  # noqa: E741 - the field's own letter
+
+    @classmethod
+    def of(cls, requirement: LDiversityRequirement) -> Self | None:
+        """Where it is of this kind."""
+        return None if requirement.kind != "entropy" else cls(requirement.attribute, float(requirement.l))
 
     @property
     def notation(self) -> str:
@@ -122,6 +150,14 @@ class RecursiveCLDiversity(_LDiversity):
     needs_positions: ClassVar[bool] = True
     c: float
     l: int  # noqa: E741 - the field's own letter
+
+    @classmethod
+    def of(cls, requirement: LDiversityRequirement) -> Self | None:
+        """Where it is of this kind."""
+        if requirement.kind != "recursive":
+            return None
+        assert requirement.c is not None, "the spec refuses this kind without c"
+        return cls(requirement.attribute, requirement.c, int(requirement.l))
 
     @property
     def notation(self) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
+from kanon_sql.spec import LDiversityRequirement
 
 __all__ = ["NpdRecursiveDiversity"]
 
@@ -32,6 +33,7 @@ class NpdRecursiveDiversity(PrivacyModel):
     """
 
     name: ClassVar[str] = "npd_recursive_diversity"
+    requirement: ClassVar = LDiversityRequirement
     worst: ClassVar = "MAX"
     second: ClassVar = "MIN"
     needs_totals: ClassVar[bool] = True
@@ -42,6 +44,26 @@ class NpdRecursiveDiversity(PrivacyModel):
     c2: float | None = None
     allow_positive: tuple[str, ...] = field(default=(), repr=False)
     forbid_negative: tuple[str, ...] = field(default=(), repr=False)
+
+    @classmethod
+    def of(cls, requirement: LDiversityRequirement) -> Self | None:
+        """Where it is of this kind."""
+        if requirement.kind != "npd_recursive":
+            return None
+        assert requirement.c is not None, "the spec refuses this kind without c"
+        return cls(
+            sensitive=requirement.attribute,
+            c=requirement.c,
+            l=int(requirement.l),
+            c2=requirement.c2,
+            allow_positive=requirement.allow_positive or (),
+            forbid_negative=requirement.forbid_negative or (),
+        )
+
+    @property
+    def least_values(self) -> int | None:
+        """``l``, unless some values may be disclosed: then a class may hold one of these alone."""
+        return None if self.allow_positive else self.l
 
     @property
     def attribute(self) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.whole import Whole
+from kanon_sql.spec import PSensitiveRequirement
 
 __all__ = ["PSensitiveModel"]
 
@@ -24,6 +25,7 @@ class PSensitiveModel(PrivacyModel):
     """
 
     name: ClassVar[str] = "p_sensitive_k_anonymity"
+    requirement: ClassVar = PSensitiveRequirement
     worst: ClassVar = "MIN"
     second: ClassVar = "MIN"
     second_is_size: ClassVar[bool] = True
@@ -32,6 +34,11 @@ class PSensitiveModel(PrivacyModel):
     sensitive: str
     p: int
     k: int
+
+    @classmethod
+    def of(cls, requirement: PSensitiveRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.attribute, requirement.p, requirement.k)
 
     @property
     def attribute(self) -> str:
@@ -47,6 +54,11 @@ class PSensitiveModel(PrivacyModel):
     def least_size(self) -> int:
         """``k``."""
         return self.k
+
+    @property
+    def least_values(self) -> int:
+        """``p``."""
+        return self.p
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Always for rows, never for persons."""

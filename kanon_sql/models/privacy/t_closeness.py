@@ -7,13 +7,14 @@ The distance is that of earth moving: the least mass times distance that turns o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 from kanon_sql.models.privacy.base import TOLERANCE, Monotonicity, PrivacyModel
-from kanon_sql.spec import QuasiIdentifier
+from kanon_sql.spec import QuasiIdentifier, TClosenessRequirement
 
-__all__ = ["Distance", "HierarchicalTCloseness", "OrderedTCloseness", "TCloseness"]
+__all__ = ["Distance", "HierarchicalTCloseness", "OrderedTCloseness", "TCloseness", "closeness_among"]
 
 Distance = Literal["equal", "ordered", "hierarchical"]
 """How far apart two values are: all alike, by their ranks, or by where they meet in a hierarchy."""
@@ -33,12 +34,20 @@ class TCloseness(PrivacyModel):
     """
 
     name: ClassVar[str] = "t_closeness"
+    requirement: ClassVar = TClosenessRequirement
     distance: ClassVar[Distance] = "equal"
     worst: ClassVar = "MAX"
     needs_totals: ClassVar[bool] = True
     needs_reference: ClassVar[bool] = True
     sensitive: str
     t: float
+
+    @classmethod
+    def of(cls, requirement: TClosenessRequirement) -> Self | None:
+        """Where it has this distance."""
+        if requirement.distance != cls.distance:
+            return None
+        return cls(requirement.attribute, requirement.t, reference=requirement.reference)
 
     @property
     def attribute(self) -> str:
@@ -49,6 +58,11 @@ class TCloseness(PrivacyModel):
     def notation(self) -> str:
         """Such as ``0.2-closeness of diagnosis``."""
         return f"{self.t:g}-closeness of {self.sensitive}"
+
+    @property
+    def most_gain(self) -> float | None:
+        """``t``: with equal distances, no value's share grows by more than the distributions differ."""
+        return self.t if self.distance == "equal" else None
 
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression for rows, never for persons."""
@@ -115,6 +129,14 @@ class HierarchicalTCloseness(TCloseness):
     levels: int = field(default=1, kw_only=True)
     """The height of the hierarchy; known once it was read."""
 
+    @classmethod
+    def of(cls, requirement: TClosenessRequirement) -> Self | None:
+        """Where it has this distance, with its hierarchy."""
+        if requirement.distance != cls.distance:
+            return None
+        assert requirement.hierarchy is not None, "the spec refuses the distance without one"
+        return cls(requirement.attribute, requirement.t, reference=requirement.reference, tree=requirement.hierarchy)
+
     @property
     def notation(self) -> str:
         """Such as ``0.2-closeness of disease by hierarchy``."""
@@ -132,3 +154,8 @@ class HierarchicalTCloseness(TCloseness):
     def parameters(self) -> dict[str, Any]:
         """``t`` with the tolerance, and the ``levels``."""
         return {**super().parameters(), "levels": self.levels}
+
+
+def closeness_among(models: Iterable[PrivacyModel]) -> list[TCloseness]:
+    """Those of some models whose measure is a distance of distributions, so that it can be shown as one."""
+    return [model for model in models if isinstance(model, TCloseness)]

@@ -13,9 +13,9 @@ from pydantic import Field, WithJsonSchema
 from kanon_sql.spec.checks import Fault, checked, share, text, the_number
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.requirements import ABOUT_ATTRIBUTE, Attribute, Named
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
 
-__all__ = ["BayesOptimal"]
+__all__ = ["BayesOptimalRequirement"]
 
 
 def _inside(what: str) -> Callable[[object], float]:
@@ -25,7 +25,7 @@ def _inside(what: str) -> Callable[[object], float]:
 _INSIDE = WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1})
 
 
-class BayesOptimal(Named):
+class BayesOptimalRequirement(Requirement):
     """The release changes little of what an attacker with a background distribution believes of anybody.
 
     Attributes:

@@ -1,0 +1,97 @@
+"""The register of privacy models: which there are, and the model that a requirement of a spec asks for.
+
+Adding a model is one file: its requirement (the keys of a spec) and its declaration, which names a template of
+``sql_templates/models/privacy/``. :func:`register` adds one of your own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
+from kanon_sql.models.privacy.base import PrivacyModel
+from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
+from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
+from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
+from kanon_sql.models.privacy.k_map import KMapModel
+from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
+from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
+from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
+from kanon_sql.spec import Requirement, Spec, forget_requirement, register_requirement
+
+__all__ = ["forget", "model_of", "models_of", "register", "registered"]
+
+_MODELS: list[type[PrivacyModel]] = [
+    KAnonymityModel,
+    DistinctLDiversity,
+    EntropyLDiversity,
+    RecursiveCLDiversity,
+    NpdRecursiveDiversity,
+    TCloseness,
+    OrderedTCloseness,
+    HierarchicalTCloseness,
+    AlphaKAnonymityModel,
+    PSensitiveModel,
+    BasicBetaLikeness,
+    EnhancedBetaLikeness,
+    DeltaDisclosureModel,
+    KMapModel,
+    DeltaPresenceModel,
+    BayesOptimalModel,
+]
+
+
+def registered() -> tuple[type[PrivacyModel], ...]:
+    """All privacy models."""
+    return tuple(_MODELS)
+
+
+def register(model: type[PrivacyModel]) -> type[PrivacyModel]:
+    """Add a privacy model, and its requirement if specs do not know it yet; a decorator of its class.
+
+    Its template is ``models/privacy/<name>``, in the package or in a directory of
+    :func:`kanon_sql.sql.add_template_directory`.
+
+    Raises:
+        ValueError: another model, or another requirement, has the name.
+    """
+    if any(known.name == model.name for known in _MODELS if known is not model):
+        raise ValueError(f"there is a privacy model {model.name!r} already; give this one another name")
+    register_requirement(model.requirement)
+    if model not in _MODELS:
+        _MODELS.append(model)
+    return model
+
+
+def forget(model: type[PrivacyModel]) -> None:
+    """Take a model back that :func:`register` added, and its requirement, if no other model has it."""
+    _MODELS.remove(model)
+    if all(known.requirement is not model.requirement for known in _MODELS):
+        forget_requirement(model.requirement)
+
+
+def model_of(requirement: Requirement) -> PrivacyModel:
+    """The privacy model that a requirement of the spec names, over all quasi-identifiers."""
+    for kind in _MODELS:
+        if kind.requirement is type(requirement) and (model := kind.of(requirement)) is not None:
+            return model
+    raise LookupError(f"no privacy model is registered for {requirement.name}")
+
+
+def models_of(spec: Spec) -> list[PrivacyModel]:
+    """The privacy models of a spec's requirements, with what their classes are made by."""
+    found = []
+    for requirement in spec.privacy:
+        model = model_of(requirement)
+        if requirement.groups_by_others:
+            others = [name for name in spec.sensitive if name != model.attribute]
+            model = replace(model, quasi_identifiers=(*spec.quasi_identifiers, *others), others=True)
+        elif requirement.grouped_by is not None:
+            names = tuple(name for name in spec.quasi_identifiers if name in requirement.grouped_by)
+            if len(names) < len(spec.quasi_identifiers):
+                model = replace(model, quasi_identifiers=names)
+        found.append(model)
+    return found

@@ -1,0 +1,173 @@
+"""What a requirement of a spec is: the keys under which it asks for a privacy model, and what is said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema
+
+from kanon_sql.spec.checks import (
+    Fault,
+    Part,
+    checked,
+    choice,
+    did_you_mean,
+    flag,
+    items,
+    quote,
+    text,
+)
+
+__all__ = [
+    "ABOUT_ATTRIBUTE",
+    "ABOUT_COLUMNS",
+    "ABOUT_OTHERS",
+    "ABOUT_REFERENCE",
+    "LISTED",
+    "Attribute",
+    "Columns",
+    "Others",
+    "Reference",
+    "Requirement",
+    "Values",
+    "one_grouping",
+]
+
+Attribute = Annotated[
+    str,
+    checked(text("the name of a sensitive attribute")),
+    WithJsonSchema({"type": "string", "minLength": 1}),
+]
+ABOUT_ATTRIBUTE = "The sensitive attribute that it protects."
+
+Reference = Annotated[
+    Literal["original", "release"], checked(choice("reference distribution", ("original", "release")))
+]
+ABOUT_REFERENCE = "The distribution to compare with."
+
+
+def _value(value: object) -> str:
+    """A value of a column, as text: how the database writes it."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if isinstance(value, str) and not value.strip():
+        return value  # a blank text is a value too
+    return text("a value of the attribute")(value)
+
+
+_ITEM = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+
+Values = Annotated[
+    tuple[str, ...] | None,
+    checked(items("values", _value, least=1)),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": _ITEM, "minItems": 1}, {"type": "null"}]}),
+]
+"""Values of a sensitive attribute, as the database writes them as text."""
+
+Columns = Annotated[
+    tuple[str, ...] | None,
+    checked(items("quasi-identifiers", text("a column name"), least=1)),
+    WithJsonSchema({"type": ["array", "null"], "items": {"type": "string", "minLength": 1}, "minItems": 1}),
+]
+ABOUT_COLUMNS = "Group by these quasi-identifiers alone; all of them by default."
+Others = Annotated[bool, checked(flag)]
+ABOUT_OTHERS = "The other sensitive attributes count as quasi-identifiers too."
+
+
+LISTED = ("values", "allow_positive", "forbid_negative")
+"""The parameters that list values of a sensitive attribute."""
+
+
+class Requirement(Part):
+    """A requirement, written as a mapping with its name as the only key. Each has a class of its own.
+
+    Attributes:
+        name: the key.
+        counts_persons: whether it is defined for persons with several rows each (``unit``).
+    """
+
+    name: ClassVar[str]
+    counts_persons: ClassVar[bool] = True
+
+    if TYPE_CHECKING:
+
+        @property
+        def attribute(self) -> str | None:
+            """The sensitive attribute; None where it is about quasi-identifiers alone."""
+
+    @property
+    def grouped_by(self) -> tuple[str, ...] | None:
+        """The quasi-identifiers that its classes are made by; None for all of the spec."""
+        return getattr(self, "quasi_identifiers", None)
+
+    @property
+    def groups_by_others(self) -> bool:
+        """Whether its classes are made by the other sensitive attributes too."""
+        return getattr(self, "others_as_quasi_identifiers", False)
+
+    @property
+    def rows_only(self) -> str | None:
+        """What of it is defined for rows alone, in a spec's words; None where it is defined for persons too."""
+        return None if self.counts_persons else self.name
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Two requirements of a spec with the same one ask for the same thing, maybe with other thresholds."""
+        own = ("kind", "distance", "population", "background")
+        return (self.name, self.attribute, *(getattr(self, key, None) for key in own), self.groups_by_others)
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """What it says of an attribute's values, which is looked up once for all requirements of its name."""
+        for key in LISTED:
+            yield key, frozenset(getattr(self, key, None) or ())
+
+    def misfits(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object) -> Iterator[Fault]:
+        """What is wrong with it in a spec with these columns; places are relative to its parameters."""
+        if unit is not None and self.rows_only is not None:
+            yield Fault(
+                (),
+                f"{self.rows_only} is defined for rows: a person with several rows has several sensitive values, whose "
+                "shares do not add up to 1; leave 'unit' out to protect rows, or use l_diversity or t_closeness",
+                True,
+            )
+        for position, name in enumerate(self.grouped_by or ()):
+            if name not in quasi_identifiers:
+                hint = did_you_mean(name, quasi_identifiers)
+                yield Fault(("quasi_identifiers", position), f"{quote(name)} is no quasi-identifier{hint}")
+        if self.groups_by_others and len(sensitive) < 2:
+            why = "there is no other sensitive attribute to count as a quasi-identifier"
+            yield Fault(("others_as_quasi_identifiers",), why, True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{name: {parameters}}``, which reads back as this requirement."""
+        return {self.name: self.model_dump(mode="json", exclude_none=True)}
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest: of values that it lists only how many."""
+        body = self.to_dict()[self.name]
+        return {self.name: {**body, **{key: {"values": len(body[key])} for key in LISTED if key in body}}}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        if cls is Requirement:
+            return {}  # the schema of a spec lists those that there are
+        inner = handler.resolve_ref_schema(handler(core))
+        return {
+            "type": "object",
+            "properties": {cls.name: cls._body_schema(inner)},
+            "required": [cls.name],
+            "additionalProperties": False,
+        }
+
+    @classmethod
+    def _body_schema(cls, inner: dict[str, Any]) -> dict[str, Any]:
+        return inner
+
+
+def one_grouping(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """Classes are made by fewer attributes or by more of them, not by both."""
+    if given.get("others_as_quasi_identifiers") is True and given.get("quasi_identifiers") is not None:
+        why = "'others_as_quasi_identifiers' adds to all quasi-identifiers; leave 'quasi_identifiers' out"
+        yield Fault(("others_as_quasi_identifiers",), why, True)
