@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import os
 import re
 import shutil
@@ -29,6 +31,7 @@ from kanon_sql.spec.checks import Part
 
 sys.path.append(str(DOCS / "hooks"))
 
+import python_reference
 import references
 import spec_reference
 
@@ -326,6 +329,20 @@ def test_every_requirement_is_in_the_table_of_models_with_when_it_prunes() -> No
         takes_persons = requirement.counts_persons and not npd
         assert by_persons == (model.monotonicity(True).value if takes_persons else "rows only"), written
     assert seen == {item.name for item in get_args(Requirement)}
+
+
+@pytest.mark.parametrize("name", python_reference.objects())
+def test_every_public_name_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the table and the spec that the reference begins with."""
+    (ready,) = (block for block in blocks_of(DOCS / "reference/python.md") if block.language == "python")
+    run = Run(tmp_path, monkeypatch)
+    run.block(ready)
+    shown = inspect.getdoc(python_reference.objects()[name]) or ""
+    assert "\nExamples:\n" in shown
+    example = doctest.DocTestParser().get_doctest(shown, run.names, name, None, 0)
+    assert example.examples
+    printed: list[str] = []
+    assert doctest.DocTestRunner().run(example, out=printed.append).failed == 0, "".join(printed)
 
 
 @pytest.mark.parametrize(

@@ -70,7 +70,7 @@ class Spec(Part):
     """A spec, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:
-        version: of the format; 1.
+        version: the version of the format, 1.
         source: the table, view, query or file to anonymize.
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the protected person; None to protect rows.
@@ -83,6 +83,18 @@ class Spec(Part):
         search: algorithm and metric.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
+
+    Examples:
+        >>> other = kanon_sql.Spec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": "visits",
+        ...         "quasi_identifiers": {"age": {"intervals": [5, 10, 20]}, "zip": {"prefix": [4, 3, 2]}},
+        ...         "privacy": [{"k_anonymity": {"k": 5}}],
+        ...     }
+        ... )
+        >>> list(other.quasi_identifiers), other.suppression.limit
+        (['age', 'zip'], 0.0)
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
