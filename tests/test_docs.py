@@ -16,7 +16,7 @@ from typing import Any, get_args
 import duckdb
 import pytest
 import typer
-from pages import DOCS, NOT_RUN, PAGES, ROOT, Block, Run, blocks_of, needs_of, parse_only, tidy
+from pages import DOCS, NOT_RUN, PAGES, ROOT, Block, Run, blocks_of, needs_of, parse_only, tidy, unshown_figures
 from ruamel.yaml import YAML
 from servers import subject_of
 
@@ -148,6 +148,25 @@ def test_a_block_that_lies_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         run.block(block("yaml", "privacy: [{k_anonimity: 5}]\n"))
     with pytest.raises(Exception, match="No such option"):
         parse_only(block("console", "$ kanon-sql doctor --scratch temp\n"))
+
+
+FIGURES = ["tutorial", "index", *(named(page) for page in PAGES if page.parent.name == "how-to")]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_the_figures_in_prose_are_those_that_are_shown(name: str) -> None:
+    """What is shown is what the commands print, as the test of the page sees to."""
+    assert unshown_figures(DOCS / f"{name}.md") == []
+
+
+def test_a_figure_that_is_not_shown_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pages.ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# One\n\nIn PostgreSQL 12 (Sweeney 2002) 39 % of 30,000 rows are unique, and 110 came back.\n\n"
+        "```console\n$ count\n30,000 rows, 147 of them fetched, 39.48 % unique\n```\n\n## Two\n\n147 came back.\n"
+    )
+    assert unshown_figures(page) == ["page.md:3: 110", "page.md:12: 147"]
 
 
 # --- README ----------------------------------------------------------------------------------
