@@ -20,6 +20,8 @@ from pages import DOCS, NOT_RUN, PAGES, ROOT, Block, Run, blocks_of, needs_of, p
 from ruamel.yaml import YAML
 from servers import subject_of
 
+import kanon_sql.errors
+import kanon_sql.testing
 from kanon_sql.attacks import ATTACKS
 from kanon_sql.cli import app
 from kanon_sql.errors import ExitCode
@@ -298,6 +300,12 @@ def test_the_site_builds_and_fetches_nothing(tmp_path: Path) -> None:
             r'<(?:script|img|link|iframe)[^>]*(?:src|href)="?((?:https?:)?//[^" >]+)', file.read_text("utf-8")
         )
         assert not fetched, f"{file.name}: {fetched}"
+    shown = (tmp_path / "site/reference/python.html").read_text("utf-8")
+    names = [f"kanon_sql.{name}" for name in python_reference.objects()]
+    names += [f"kanon_sql.testing.{name}" for name in kanon_sql.testing.__all__]
+    names += [f"kanon_sql.errors.{name}" for name in kanon_sql.errors.__all__]
+    assert [name for name in names if f'id="{name}"' not in shown] == []
+    assert ":func:" not in shown, "the roles of docstrings are not links"
 
 
 # --- References say everything ---------------------------------------------------------------

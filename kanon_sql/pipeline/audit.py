@@ -62,7 +62,7 @@ class AuditResult:
         message: the verdict in a sentence.
         release: the table that was attacked.
         rows: how many rows that table has.
-        attacks: what each attack achieves, in the order of :data:`kanon_sql.attacks.ATTACKS`.
+        attacks: what each attack achieves.
         left_out: attacks, or parts of one, that were not run -> the reason.
         cost: what the audit asked of the database.
         notes: what the user should know besides.
@@ -97,7 +97,7 @@ class AuditResult:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object; its schema is ``audit.schema.json``."""
+        """Return one JSON-compatible object; ``kanon-sql schema --audit`` prints its schema."""
         return {
             "verb": "audit",
             "verdict": self.verdict,

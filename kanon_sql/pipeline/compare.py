@@ -40,17 +40,17 @@ class Compared:
     dominated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
+        """Return one JSON-compatible object."""
         return {"name": self.name, "k": self.k, "dominated": self.dominated, "result": self.result.to_dict()}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs side by side.
+    """Several plans side by side.
 
     Attributes:
-        metric: what they are compared by; lower is better.
-        runs: in the order of the specs and of k.
+        metric: the metric that the runs are compared by; lower is better.
+        runs: one per spec and k, in their order.
     """
 
     metric: str
@@ -62,7 +62,7 @@ class Comparison:
         return all(run.result.passed for run in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
+        """Return one JSON-compatible object."""
         return {"verb": "compare", "metric": self.metric, "runs": [run.to_dict() for run in self.runs]}
 
 

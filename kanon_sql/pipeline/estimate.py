@@ -43,11 +43,11 @@ class Estimated:
         return {**SCANS, "anonymize": SCANS["anonymize"] + self.ledger}
 
     def total(self, verb: str) -> int | None:
-        """The bytes that all readings of a verb take together; None when they are not known."""
+        """Return the bytes that all readings of a verb take together; None when they are not known."""
         return None if self.bytes is None or self.inline else self.bytes * self.scans[verb]
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {
             "verb": "estimate",
             "rows": self.rows,
@@ -58,7 +58,7 @@ class Estimated:
 
 
 def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Estimated:
-    """Ask the engine what one reading of the columns that the spec needs would cost. Reads no row.
+    """Ask the engine what one reading of the columns that the spec needs would cost, and read no row.
 
     Args:
         engine: from :func:`kanon_sql.connect`.

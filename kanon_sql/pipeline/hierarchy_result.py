@@ -138,7 +138,7 @@ class HierarchyResult:
         return f"{what}: every value of {self.source} has its labels, and the levels nest"
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {
             "verb": "hierarchy",
             "verdict": "pass" if self.passed else "fail",

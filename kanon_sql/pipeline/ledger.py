@@ -28,7 +28,7 @@ class LedgerResult:
     entries: tuple[Entry, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {"verb": "ledger", "table": self.table, "entries": [entry.to_dict() for entry in self.entries]}
 
 

@@ -44,7 +44,7 @@ class Rendered:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Stage -> its statements in order."""
+        """Return a mapping: stage -> its statements in order."""
         stages: dict[str, list[str]] = {}
         for statement in self.statements:
             stages.setdefault(statement.name.split("/")[0], []).append(statement.sql)

@@ -46,7 +46,7 @@ _NUMBERS = ("integer", "decimal", "float")
 
 @dataclass(frozen=True)
 class RiskResult:
-    """What an attacker may hope for.
+    """The re-identification risk of a table, and what its columns tell apart.
 
     Attributes:
         table: the table's name.
@@ -100,7 +100,7 @@ class RiskResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         names = self.columns
 
         def named(columns: Sequence[int]) -> list[str]:

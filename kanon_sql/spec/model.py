@@ -226,13 +226,13 @@ class Spec(Part):
         return self._base_dir
 
     def resolve(self, path: str | Path) -> Path:
-        """A path of the spec, relative paths being relative to the spec file."""
+        """Return a path of the spec; relative paths are relative to the spec file."""
         return self._base_dir / path
 
     # --- Ways out ---
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
             "version": self.version,
             "source": self.source.to_dict(),
@@ -257,7 +257,7 @@ class Spec(Part):
         return _sha256(self.to_dict())
 
     def redacted(self) -> dict[str, Any]:
-        """:meth:`to_dict` for a manifest: no literals of SQL, no labels of trees, no passwords."""
+        """Return what :meth:`to_dict` does, without literals of SQL, labels of trees and passwords, for a manifest."""
         found = self.to_dict()
         if self.source.query is not None:
             found["source"] = {"query": redact_sql(self.source.query)}
