@@ -52,7 +52,18 @@ class ExitCode(IntEnum):
 
 
 class KanonError(Exception):
-    """Base of all errors of kanon_sql. ``str(error)`` is a message for the user."""
+    """The base of all errors of kanon_sql. ``str(error)`` is a message for the user.
+
+    Attributes:
+        exit_code: what the command line exits with.
+
+    Examples:
+        >>> try:
+        ...     kanon_sql.check(db, spec, "nowhere")
+        ... except kanon_sql.KanonError as error:
+        ...     print(type(error).__name__, int(error.exit_code))
+        DatabaseError 3
+    """
 
     exit_code = ExitCode.USAGE
 
@@ -77,7 +88,20 @@ class Problem:
 
 
 class SpecError(KanonError):
-    """The spec is wrong. ``problems`` lists everything found, not only the first."""
+    """The spec is wrong.
+
+    Attributes:
+        problems: everything that was found, not only the first problem.
+
+    Examples:
+        >>> try:
+        ...     kanon_sql.Spec.from_dict({"version": 1, "source": "visits", "privacy": [{"k_anonimity": 5}]})
+        ... except kanon_sql.SpecError as error:
+        ...     for problem in error.problems:
+        ...         print(problem)
+        missing 'quasi_identifiers': the columns to generalize, each with its hierarchy
+        privacy[0].k_anonimity: unknown requirement; did you mean 'k_anonymity'?
+    """
 
     def __init__(self, problems: Sequence[Problem] | str) -> None:
         if isinstance(problems, str):
@@ -109,7 +133,19 @@ class TooExpensive(KanonError):
 
 
 class RequirementNotMet(KanonError):
-    """The privacy requirement is not met. ``result`` is the full result."""
+    """The privacy requirement is not met; ``raise_for_failure()`` of a result raises it.
+
+    Attributes:
+        result: the whole result.
+
+    Examples:
+        >>> strict = kanon_sql.Spec.from_dict({**spec.to_dict(), "privacy": [{"k_anonymity": {"k": 1000}}]})
+        >>> try:
+        ...     kanon_sql.plan(db, strict).raise_for_failure()
+        ... except kanon_sql.RequirementNotMet as failure:
+        ...     print(failure)
+        the source has 600 rows, fewer than k = 1000: nothing can be released
+    """
 
     exit_code = ExitCode.FAIL
 

@@ -113,6 +113,42 @@ def comments(text: str) -> dict[str, str]:
     return dict(re.findall(r"<!-- ([a-z ]+): (.*?) -->", text))
 
 
+_FIGURE = re.compile(r"(?<![\w.,-])\d[\d,]*(?:\.\d+)?(?![\w-]|\.\d)")
+_NAMED = re.compile(r"\b(?:PostgreSQL|Spark) \d+\b|\b(?:19|20)\d\d\)")
+"""Numbers that count nothing: versions, and years of papers."""
+
+
+def unshown_figures(page: Path) -> list[str]:
+    """The figures in a page's prose that no block of the same section shows, also not with more digits."""
+    found, shown = [], []
+    prose: list[tuple[int, str]] = []
+    tokens = MarkdownIt("commonmark").enable("table").parse(page.read_text("utf-8"))
+    for before, token in zip([None, *tokens], [*tokens, None], strict=True):
+        if token is None or token.type == "heading_open":
+            for line, text in prose:
+                for figure in map(str, _FIGURE.findall(_NAMED.sub(" ", text))):
+                    if not any(_shows(number, figure) for number in shown):
+                        found.append(f"{page.relative_to(ROOT)}:{line}: {figure}")
+            shown, prose = [], []
+        elif token.type in ("fence", "code_block"):
+            shown += [_number(figure) for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", token.content)]
+        elif token.type == "inline" and before is not None and before.type != "heading_open":
+            assert token.map is not None
+            text = "".join(part.content if part.type == "text" else " " for part in token.children or ())
+            prose.append((token.map[0] + 1, text))
+    return found
+
+
+def _shows(number: float, figure: str) -> bool:
+    """Whether a number is a figure with more digits, or 0.09091 where the prose says 1 in 11."""
+    value = _number(figure)
+    return round(number, len(figure.partition(".")[2])) == value or (value > 1 and number == float(f"{1 / value:.4g}"))
+
+
+def _number(figure: str) -> float:
+    return float(figure.replace(",", ""))
+
+
 def needs_of(page: Path) -> str | None:
     """The server that a page asks for in its first lines."""
     return comments("\n".join(page.read_text("utf-8").splitlines()[:3])).get("needs")

@@ -1,4 +1,4 @@
-"""Reports in a real browser, headless: the pictures draw, nothing overflows, the console is clean.
+"""Reports and the documentation in a real browser, headless: the pictures draw, nothing overflows, the search finds.
 
 Chromium (``chromium``, or what ``KANON_BROWSER`` names) is skipped where it is missing, unless
 ``KANON_REQUIRE_BROWSER`` is set, as CI does.
@@ -11,12 +11,16 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 from test_cli import make_clinic, run
 from test_report import CLOSE
+
+ROOT = Path(__file__).resolve().parent.parent
 
 pytestmark = pytest.mark.slow
 
@@ -89,13 +93,17 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-def opened(browser: str, page: Path, profile: Path, width: int, *, dark: bool = False) -> tuple[str, list[str]]:
-    """The page's DOM after loading, and what it wrote to the console."""
+def opened(
+    browser: str, page: Path, profile: Path, width: int, *, dark: bool = False, query: str = "", wait: int = 0
+) -> tuple[str, list[str]]:
+    """The page's DOM after loading and some more milliseconds of its time, and what it wrote to the console."""
     command = [
         browser, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
         f"--window-size={width},900", f"--blink-settings=preferredColorScheme={0 if dark else 1}",
-        "--enable-logging=stderr", "--dump-dom", page.as_uri(),
+        "--enable-logging=stderr", "--dump-dom", page.as_uri() + query,
     ]  # fmt: skip
+    if wait:
+        command.insert(1, f"--virtual-time-budget={wait}")
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout, [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -140,3 +148,38 @@ def test_dark_is_dark(browser: str, reports: dict[str, Path], tmp_path: Path) ->
         ground = measured(browser, reports["plan"], tmp_path, 800, dark=dark)["ground"]
         brightness = sum(map(int, re.findall(r"\d+", ground)[:3]))
         assert (brightness < 200) == dark
+
+
+# --- The documentation -----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built documentation, on disk."""
+    if find_spec("mkdocs") is None:
+        if os.environ.get("KANON_REQUIRE_BROWSER"):
+            pytest.fail("KANON_REQUIRE_BROWSER is set, and there is no mkdocs; pip install kanon-sql[docs]")
+        pytest.skip("there is no mkdocs; pip install kanon-sql[docs]")
+    directory = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(directory)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return directory
+
+
+@pytest.mark.parametrize(
+    ("words", "page"), [("suppression", "reference/spec.html"), ("raise_for_failure", "reference/python.html")]
+)
+def test_the_search_of_the_documentation_works_from_disk(
+    browser: str, site: Path, tmp_path: Path, words: str, page: str
+) -> None:
+    dom, console = opened(browser, site / "index.html", tmp_path / "profile", 1280, query=f"?q={words}", wait=20_000)
+    assert console == []
+    found = re.findall(r'<a href="([^"]*)" class="md-search-result__link"', dom)
+    assert any((site / page).as_uri() in target for target in found), found
+
+
+def test_the_search_finds_nothing_where_there_is_nothing(browser: str, site: Path, tmp_path: Path) -> None:
+    dom, _ = opened(browser, site / "index.html", tmp_path / "profile", 1280, query="?q=qwyjibo", wait=20_000)
+    assert "No matching documents" in dom
+    assert "md-search-result__link" not in dom

@@ -37,7 +37,7 @@ SESSION = """
 import json, sys
 from pathlib import Path
 import kanon_sql
-from kanon_sql.pipeline.dbt import dbt
+from kanon_sql.verbs.dbt import dbt
 {connect}
 if sys.argv[1] == "dbt":
     dbt(kanon_sql.connect(connection), kanon_sql.Spec.load("spec.yml"), Path("."), source="ref('visits')")

@@ -10,6 +10,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 import cli_reference
+import python_reference
 import results_reference
 import spec_reference
 
@@ -17,6 +18,7 @@ __all__ = ["GENERATED", "on_page_markdown"]
 
 GENERATED = {
     "cli": cli_reference.markdown,
+    "python": python_reference.markdown,
     "results": results_reference.markdown,
     "spec": spec_reference.markdown,
 }

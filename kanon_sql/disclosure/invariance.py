@@ -20,9 +20,23 @@ class Republication:
     """What a republished table is compared with.
 
     Attributes:
-        earlier: the earlier version, generalized, with the person of every row: an internal table.
-        person: the column, of both tables, that identifies a person; NULL in rows of nobody (counterfeits).
+        earlier: the earlier version: a generalized, internal table with the person of every row.
+        person: the column that identifies a person in both tables. It is NULL in counterfeit rows, which belong to
+            nobody.
         m: how many different sensitive values a class must have.
+
+    Examples:
+        >>> for month, other in {"january": "'cold'", "february": "'ulcer'"}.items():
+        ...     _ = connection.execute(
+        ...         f"CREATE TABLE {month} AS SELECT * FROM "
+        ...         f"(VALUES (1, '20-39', '941**', 'flu'), (2, '20-39', '941**', {other})) "
+        ...         "AS t(patient, age, zip, diagnosis)"
+        ...     )
+        >>> asked = kanon_sql.Republication(earlier="january", person="patient", m=2)
+        >>> two = kanon_sql.Spec.from_dict({**spec.to_dict(), "privacy": [{"k_anonymity": {"k": 2}}]})
+        >>> result = kanon_sql.check(db, two, "february", republication=asked)
+        >>> result.achieved["m_invariance(diagnosis)"]["changed_persons"]
+        2
     """
 
     earlier: str

@@ -63,22 +63,27 @@ def connect(
     Args:
         database: a DuckDB file, ``:memory:``, a URL such as ``postgresql://user@host/db``, an
             open DuckDB connection, a SQLAlchemy engine or connection, a clickhouse-connect
-            client. What is given open is used as it is and never closed.
-        read_only: open it without the right to write; enough for ``plan`` and ``check``.
-        threads: DuckDB's threads.
-        memory_limit: DuckDB's memory limit, such as ``4GB``.
+            client, or a SparkSession. A connection that is given open is never closed.
+        read_only: open it without the right to write, which is enough for ``plan`` and ``check``.
+        threads: how many threads DuckDB may use.
+        memory_limit: how much memory DuckDB may use, such as ``4GB``.
         scratch: where scratch tables live: ``temp`` (temporary tables), ``schema:NAME`` (plain
             tables in a schema meant for them), or ``inline`` (nowhere: queries carry what they
-            need). By default temporary tables where the connection allows them, else inline.
+            need). The default is ``temp`` where the connection allows it, and ``inline`` elsewhere.
 
     Returns:
         An engine for the verbs. Close it with ``close()``, or use it in a ``with``.
 
     Raises:
-        DatabaseError: it cannot be opened.
-        UnsupportedError: an unknown kind of database, a driver that is not installed, or a
-            connection that compares text inexactly.
-        SpecError: ``scratch`` is none of the three.
+        DatabaseError: the database cannot be opened.
+        UnsupportedError: the kind of database is unknown, its driver is not installed, or the
+            connection compares text inexactly.
+        SpecError: ``scratch`` is none of the three modes.
+
+    Examples:
+        >>> with kanon_sql.connect("clinic.duckdb") as engine:  # or a URL, or an open connection
+        ...     print(engine.dialect.name)
+        duckdb
     """
     from kanon_sql.engines.duckdb import DuckDBEngine, connect_duckdb
 

@@ -16,19 +16,26 @@ _INTERRUPTED = "the search was interrupted"
 
 @dataclass(frozen=True)
 class Budget:
-    """What a search may take. When that is used up, the search ends at the best node found so far.
+    """What a search may take. When it is used up, the search ends at the best node found so far.
 
-    It is a budget of the search alone: the frequency sets are built before it, and the figures of the chosen node
-    are asked for after it. If satisfying nodes are known by then, but the metric of none, one more
-    question asks for those of a few.
+    The budget is for the search alone: frequency sets are built before it, and the figures of the chosen node
+    are asked for after it. If the search has found satisfying nodes but the metric of none of them, one more
+    question asks for the metric of a few.
 
     Attributes:
-        seconds: of the search, from its first question; the statement that runs by then is cancelled.
-            None for no limit.
-        statements: that the search may run; exactly so many and no more. None for no limit.
-        interrupted: whether somebody wants the search to end. Looked at before every statement, and
-            when one was cancelled, which then ends the search and not the run. Other errors stay errors.
-        patience: entered around the search; what turns Ctrl-C into such a wish does so inside it.
+        seconds: how long the search may take from its first question on. The statement that runs when the time
+            is up is cancelled. None for no limit.
+        statements: how many statements the search may run. None for no limit.
+        interrupted: called before every statement, and when a statement was cancelled; True ends the search
+            there, and the run goes on with the best node.
+        patience: a context that is entered around the search, such as one that handles Ctrl-C.
+
+    Examples:
+        >>> result = kanon_sql.plan(db, spec, budget=kanon_sql.Budget(seconds=60, statements=1))
+        >>> result.search.stopped
+        'the search reached its limit of 1 statement'
+        >>> result.search.proven
+        False
     """
 
     seconds: float | None = None

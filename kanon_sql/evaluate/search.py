@@ -52,14 +52,14 @@ class SearchSummary:
         algorithm: the strategy's name.
         proven: whether the chosen node is proven optimal for ``criterion``.
         criterion: in words, what the chosen node optimizes.
-        nodes_total: size of the lattice; None for algorithms that choose intervals.
-        nodes_evaluated: distinct nodes asked of the database.
-        nodes_inferred: nodes decided without asking; None where not counted.
+        nodes_total: the number of nodes in the lattice; None for algorithms that choose intervals.
+        nodes_evaluated: the number of different nodes that the database was asked about.
+        nodes_inferred: the number of nodes decided without asking; None where they are not counted.
         minimal: all k-minimal generalizations; None where the algorithm does not find them all.
         runners_up: the next best nodes that the search evaluated.
         stopped: why the search ended early, in words; None if it did not.
-        frequency_sets: frequency sets rolled up from others during the search.
-        base_reads: branches of its statements that read the first frequency set.
+        frequency_sets: how many frequency sets were rolled up from others during the search.
+        base_reads: how often its statements read the first frequency set.
         matrix: ``outliers``, ``vectors`` and ``rows`` of the distance matrix; None without one.
     """
 

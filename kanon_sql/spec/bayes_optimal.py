@@ -48,7 +48,7 @@ class BayesOptimalRequirement(Requirement):
         WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
     ] = Field(
         default=None,
-        description="What the attacker knows: the quasi-identifiers as in the source, the attribute, maybe a weight.",
+        description="A table that the attacker knows: quasi-identifiers as in the source, attribute, maybe a weight.",
     )
     weight: Annotated[
         str | None,

@@ -59,7 +59,7 @@ class Spec(Part):
     """A spec, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:
-        version: of the format; 1.
+        version: the version of the format, 1.
         source: the table, view, query or file to anonymize.
         release: the table to publish; None where nothing is published.
         unit: the column that identifies the protected person; None to protect rows.
@@ -72,6 +72,18 @@ class Spec(Part):
         search: algorithm and metric.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
+
+    Examples:
+        >>> other = kanon_sql.Spec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": "visits",
+        ...         "quasi_identifiers": {"age": {"intervals": [5, 10, 20]}, "zip": {"prefix": [4, 3, 2]}},
+        ...         "privacy": [{"k_anonymity": {"k": 5}}],
+        ...     }
+        ... )
+        >>> list(other.quasi_identifiers), other.suppression.limit
+        (['age', 'zip'], 0.0)
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
@@ -203,13 +215,13 @@ class Spec(Part):
         return self._base_dir
 
     def resolve(self, path: str | Path) -> Path:
-        """A path of the spec, relative paths being relative to the spec file."""
+        """Return a path of the spec; relative paths are relative to the spec file."""
         return self._base_dir / path
 
     # --- Ways out ---
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
             "version": self.version,
             "source": self.source.to_dict(),
@@ -234,7 +246,7 @@ class Spec(Part):
         return sha256(self.to_dict())
 
     def redacted(self) -> dict[str, Any]:
-        """:meth:`to_dict` for a manifest: no literals of SQL, no labels of trees, no passwords."""
+        """Return what :meth:`to_dict` does, without literals of SQL, labels of trees and passwords, for a manifest."""
         found = self.to_dict()
         if self.source.query is not None:
             found["source"] = {"query": redact_sql(self.source.query)}

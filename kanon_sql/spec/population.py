@@ -18,7 +18,7 @@ from kanon_sql.spec.requirement import Requirement
 __all__ = ["DeltaPresenceRequirement", "KMapRequirement"]
 
 _Population = Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)]
-_ABOUT_POPULATION = "A table of everybody among whom persons are sought: their quasi-identifiers, a row each."
+_ABOUT_POPULATION = "A table with a row and the quasi-identifiers of everybody among whom persons are sought."
 
 
 class _OfPopulation(Requirement):
@@ -71,7 +71,7 @@ class DeltaPresenceRequirement(_OfPopulation):
         description="The largest probability that a person of the population is in the table."
     )
     delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
-        default=0.0, description="The smallest one; above 0 for check alone."
+        default=0.0, description="The smallest such probability; above 0 it works in check alone."
     )
 
     @classmethod

@@ -89,10 +89,10 @@ class LDiversityRequirement(Requirement):
         l: how many values; a whole number, except that for entropy any number >= 1 will do.
         kind: ``distinct`` (l different values), ``entropy`` (entropy >= log l),
             ``recursive`` (r1 < c * (r_l + ... + r_m), counts in descending order) or
-            ``npd_recursive`` (the same, but for values that may be disclosed, and for values
+            ``npd_recursive`` (recursive, except for values that may be disclosed, and for values
             that must not be excluded).
         c: the factor of (npd-)recursive (c, l)-diversity, the paper's c1; None otherwise.
-        c2: the least share of each value of ``forbid_negative`` in a class; None without them.
+        c2: the least share of each value of ``forbid_negative`` in a class; None without such values.
         allow_positive: values whose positive disclosure is allowed (the paper's Y).
         forbid_negative: values whose negative disclosure is not allowed (the paper's W).
         quasi_identifiers: those that classes are made by; None for all of the spec.
@@ -174,7 +174,7 @@ def _npd(given: Mapping[str, Any], which: object) -> Iterator[Fault]:
 
 
 class TClosenessRequirement(Requirement):
-    """In every equivalence class an attribute is distributed as in the table, up to ``t``.
+    """The distribution of an attribute in every equivalence class is at most ``t`` from that in the table.
 
     Attributes:
         attribute: the sensitive attribute.

@@ -155,7 +155,7 @@ class SearchOptions(Part):
         prefer: what decides between equals; not for k_optimize.
         variant: for incognito, which frequency sets it prepares.
         matrix: for samarati, count suppressed rows by the matrix of distance vectors.
-        seed: for genetic and annealing, of the random numbers.
+        seed: the seed of the random numbers, for genetic and annealing.
         cuts: for k_optimize, the most places per quasi-identifier where its domain may be cut, at
             quantiles of the rows; None for between any two values.
     """
@@ -198,7 +198,7 @@ class SearchOptions(Part):
         default=False, description="For samarati: count suppressed rows by the matrix of distance vectors."
     )
     seed: Annotated[int, checked(integer("a seed", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = Field(
-        default=0, description="For genetic and annealing: of the random numbers."
+        default=0, description="The seed of the random numbers, for genetic and annealing."
     )
     cuts: Annotated[
         int | None,

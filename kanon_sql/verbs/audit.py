@@ -59,15 +59,21 @@ class AuditResult:
     """What the attacks on a release achieve.
 
     Attributes:
-        verdict: ``pass`` when no attack that is no estimate exposes anybody beyond the requirement.
+        verdict: ``pass`` when no attack exposes anybody beyond what the requirements allow; estimates do not count.
         message: the verdict in a sentence.
         release: the table that was attacked.
-        rows: its rows.
-        attacks: what each attack achieves, in the order of :data:`kanon_sql.disclosure.attacks.ATTACKS`.
-        left_out: attacks, or parts of one, that were not run -> why.
-        cost: what it cost.
+        rows: how many rows that table has.
+        attacks: what each attack achieves.
+        left_out: attacks, or parts of one, that were not run -> the reason.
+        cost: what the audit asked of the database.
         notes: what the user should know besides.
-        sql: every statement that ran, values redacted, in order.
+        sql: every statement that ran, in order, with values redacted.
+
+    Examples:
+        >>> _ = kanon_sql.anonymize(db, spec)
+        >>> result = kanon_sql.audit(db, spec)
+        >>> [(attack.name, attack.beyond) for attack in result.attacks if attack.beyond]
+        [('homogeneity', 80), ('background', 80)]
     """
 
     verdict: Literal["pass", "fail"]
@@ -92,7 +98,7 @@ class AuditResult:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object; its schema is ``audit.schema.json``."""
+        """Return one JSON-compatible object; ``kanon-sql schema --audit`` prints its schema."""
         return {
             "verb": "audit",
             "verdict": self.verdict,
@@ -136,8 +142,8 @@ def audit(
             table need not have every quasi-identifier and sensitive attribute.
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
-        attacks: names of :data:`kanon_sql.disclosure.attacks.ATTACKS` to run, and to refuse if they cannot;
-            by default all that can be run but those :data:`kanon_sql.disclosure.attacks.ON_REQUEST`.
+        attacks: names of the attacks to run; one that cannot be run is then an error. By default all run that can,
+            except ``minimality`` and ``definetti``.
         count_rows: count rows although the spec names a unit.
         reveal: show so many exposed cases per attack, with their values; 0 for none.
         timeout: seconds for the whole run; None for no limit.
@@ -149,7 +155,15 @@ def audit(
     Raises:
         SpecError: a table lacks a column, or an option does not fit.
         UnsupportedError: an attack that was asked for by name cannot be run here.
-        KanonError: see :mod:`kanon_sql.errors`.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> _ = kanon_sql.anonymize(db, spec)
+        >>> result = kanon_sql.audit(db, spec, external="visits", on=["age", "zip"])
+        >>> result.message
+        'visits_release: homogeneity of diagnosis exposes 80 of 600; background of diagnosis exposes 80 of 600'
+        >>> result.left_out["complementary"]
+        'it needs an earlier release (--earlier)'
     """
     started = time.perf_counter()
     parts = parse_table_name(table) if table is not None else spec.release

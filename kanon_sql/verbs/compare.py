@@ -26,11 +26,11 @@ class Compared:
     """One run of a comparison.
 
     Attributes:
-        name: the spec's.
+        name: the name of the spec.
         k: the largest k asked for; None where the spec asks for none.
         result: what ``plan`` says.
-        dominated: another run has at least this k, loses no more and suppresses no more, and is better in one of
-            the three; never where either asks for something besides k.
+        dominated: whether another run has at least this k, loses no more and suppresses no more, and is better in
+            one of the three. It is never true where either run asks for something besides k.
     """
 
     name: str
@@ -39,17 +39,17 @@ class Compared:
     dominated: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
+        """Return one JSON-compatible object."""
         return {"name": self.name, "k": self.k, "dominated": self.dominated, "result": self.result.to_dict()}
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs side by side.
+    """Several plans side by side.
 
     Attributes:
-        metric: what they are compared by; lower is better.
-        runs: in the order of the specs and of k.
+        metric: the metric that the runs are compared by; lower is better.
+        runs: one per spec and k, in their order.
     """
 
     metric: str
@@ -61,7 +61,7 @@ class Comparison:
         return all(run.result.passed for run in self.runs)
 
     def to_dict(self) -> dict[str, Any]:
-        """JSON-compatible."""
+        """Return one JSON-compatible object."""
         return {"verb": "compare", "metric": self.metric, "runs": [run.to_dict() for run in self.runs]}
 
 
@@ -76,20 +76,32 @@ def compare(
 ) -> Comparison:
     """Plan every spec, or every spec with every k.
 
-    Runs that follow one another and differ in nothing but k, the suppression limit and the search read one set of
-    frequency sets: the first of them reads the source, the others do not.
+    Neighbouring runs that differ in nothing but k, the suppression limit and the search share their frequency sets:
+    only the first of them reads the source.
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
-        specs: a name for each.
-        ks: to use in place of the k that a spec asks for; none: the specs as they are.
+        specs: name -> spec.
+        ks: values that replace the k of every spec. When empty, the specs are planned as they are.
         timeout: seconds for each run; None for no limit.
         budget: when to end each search early.
         report: called with each stage in plain words.
 
+    Returns:
+        The runs in the order of the specs and of k.
+
     Raises:
-        SpecError: nothing to compare, a k that cannot be, or a spec without k_anonymity that is to have another k.
+        SpecError: there is nothing to compare, a k is impossible, or a spec whose k is to be replaced asks for no
+            k_anonymity.
         KanonError: whatever :func:`kanon_sql.plan` raises.
+
+    Examples:
+        >>> costs = kanon_sql.compare(db, {"visits": spec}, [8, 20, 50])
+        >>> for run in costs.runs:
+        ...     print(run.k, run.result.node, round(run.result.metrics["loss"], 3))
+        8 {'age': 1, 'zip': 1} 0.146
+        20 {'age': 2, 'zip': 1} 0.191
+        50 {'age': 3, 'zip': 1} 0.276
     """
     if len(specs) * max(1, len(ks)) < 2:
         raise SpecError("compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10")

@@ -24,8 +24,8 @@ class Estimated:
         rows: rows that it expects to read; None when it does not say.
         bytes: bytes that it expects to read; None when it does not say.
         origin: where the figures come from, such as ``EXPLAIN``; empty when there are none.
-        inline: every statement reads the source again, so the cost has no simple bound.
-        ledger: ``anonymize`` reads it once more, to make the releases in the ledger again.
+        inline: whether every statement reads the source again, so that the cost has no simple bound.
+        ledger: whether ``anonymize`` reads the source once more, to make the releases in the ledger again.
     """
 
     rows: int | None
@@ -40,11 +40,11 @@ class Estimated:
         return {**SCANS, "anonymize": SCANS["anonymize"] + self.ledger}
 
     def total(self, verb: str) -> int | None:
-        """The bytes that all readings of a verb take together; None when they are not known."""
+        """Return the bytes that all readings of a verb take together; None when they are not known."""
         return None if self.bytes is None or self.inline else self.bytes * self.scans[verb]
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {
             "verb": "estimate",
             "rows": self.rows,
@@ -55,15 +55,23 @@ class Estimated:
 
 
 def estimate(engine: Engine, spec: Spec, *, timeout: float | None = None) -> Estimated:
-    """Ask the engine what one reading of the columns that the spec needs would cost. Reads no row.
+    """Ask the engine what one reading of the columns that the spec needs would cost, and read no row.
 
     Args:
         engine: from :func:`kanon_sql.connect`.
-        spec: names the source and its columns.
+        spec: the spec that names the source and its columns.
         timeout: seconds for the question; None for no limit.
+
+    Returns:
+        What the engine expects; figures that it does not give are None.
 
     Raises:
         SpecError: the spec names a column that the source does not have.
+
+    Examples:
+        >>> expected = kanon_sql.estimate(db, spec)
+        >>> expected.rows, expected.scans["plan"], expected.scans["anonymize"]
+        (600, 1, 2)
     """
     with engine.run(Deadline(timeout)):
         source = source_of(engine, spec)

@@ -20,14 +20,14 @@ class LedgerResult:
 
     Attributes:
         table: the ledger's name.
-        entries: oldest first.
+        entries: the releases, oldest first.
     """
 
     table: str
     entries: tuple[Entry, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {"verb": "ledger", "table": self.table, "entries": [entry.to_dict() for entry in self.entries]}
 
 
@@ -40,9 +40,19 @@ def ledger(engine: Engine, table: str, *, timeout: float | None = None, report: 
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
+    Returns:
+        The releases that the ledger records, oldest first.
+
     Raises:
-        SpecError: there is no such table, or it is no ledger.
-        KanonError: see :mod:`kanon_sql.errors`.
+        SpecError: there is no such table, or it is not a ledger.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> recorded = kanon_sql.Spec.from_dict({**spec.to_dict(), "ledger": "kanon_sql_ledger"})
+        >>> _ = kanon_sql.anonymize(db, recorded)
+        >>> for entry in kanon_sql.ledger(db, "kanon_sql_ledger").entries:
+        ...     print(entry.release, entry.rows["released"])
+        ('visits_release',) 600
     """
     relation = Relation(parse_table_name(table))
     with engine.run(Deadline(timeout)), open_workspace(engine, "", report) as workspace:

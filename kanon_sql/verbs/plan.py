@@ -38,15 +38,23 @@ def plan(
         budget: when to end the search early, at the best node found so far.
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
-        details: also count what a report shows: two more statements, no scan.
-        kept: frequency sets that several runs share; see :mod:`kanon_sql.frequency.prepared`.
+        details: also count what a report shows, in two more statements and no scan of the source.
+        kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
 
     Returns:
-        The chosen node, what it would achieve, its metrics and the runners-up.
+        The chosen node, what it would achieve, its metrics and the runners-up. The verdict is ``fail`` when no node
+        satisfies the requirements.
 
     Raises:
-        UnsupportedError: ``explain`` with an algorithm that chooses intervals.
-        KanonError: see :mod:`kanon_sql.errors`.
+        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> result = kanon_sql.plan(db, spec)
+        >>> result.node
+        {'age': 1, 'zip': 1}
+        >>> result.achieved["k_anonymity"]["k"], result.search.proven
+        (10, True)
     """
     if explain and spec.search.of_intervals:
         raise UnsupportedError(

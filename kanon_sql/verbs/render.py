@@ -42,7 +42,7 @@ class Rendered:
     notes: tuple[str, ...]
 
     def to_dict(self) -> dict[str, list[str]]:
-        """Stage -> its statements in order."""
+        """Return a mapping: stage -> its statements in order."""
         stages: dict[str, list[str]] = {}
         for statement in self.statements:
             stages.setdefault(statement.name.split("/")[0], []).append(statement.sql)
@@ -62,18 +62,28 @@ class Rendered:
 
 
 def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None = None) -> Rendered:
-    """The SQL of a run: hierarchies, frequency sets, one node's evaluation, release, verification.
+    """Write the SQL of a run without a connection: every stage, with the evaluation of one node.
 
     Args:
         spec: what to anonymize and how.
-        dialect: one of :data:`kanon_sql.sql.dialects.DIALECTS`.
+        dialect: the SQL dialect, such as ``duckdb``, ``postgres`` or ``snowflake``.
         node: the levels to write the release at; the lowest allowed ones by default.
+
+    Returns:
+        The statements in order, and what had to be assumed.
 
     Raises:
         SpecError: ``node`` names an unknown quasi-identifier or a level that does not exist, or the
             algorithm chooses no levels.
-        UnsupportedError: another dialect, a hierarchy that only a connection can tell, or a
-            requirement that the algorithm cannot search for.
+        UnsupportedError: the dialect is unknown, a hierarchy needs a connection, or the algorithm cannot search for
+            a requirement.
+
+    Examples:
+        >>> script = kanon_sql.render(spec, "postgres", {"age": 1, "zip": 2})
+        >>> script.statements[0].name
+        'frequency/raw'
+        >>> script.text.count("GROUP BY") > 3
+        True
     """
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))

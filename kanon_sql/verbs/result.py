@@ -28,7 +28,8 @@ class Cost:
     Attributes:
         statements: statements executed.
         source_scans: reads of the source.
-        rows_fetched, bytes_fetched: the egress: rows of aggregates, and their size as text.
+        rows_fetched: rows of aggregates that reached the client.
+        bytes_fetched: the size of these rows as text.
         seconds: wall-clock time of the run.
     """
 
@@ -44,7 +45,7 @@ class Cost:
         return cls(meter.statements, meter.source_scans, meter.rows_fetched, meter.bytes_fetched, round(seconds, 3))
 
     def to_dict(self) -> dict[str, int | float]:
-        """As it stands in results."""
+        """Return the figures as they stand in results."""
         return {
             "statements": self.statements,
             "source_scans": self.source_scans,
@@ -59,29 +60,37 @@ class Result:
     """The result of ``plan``, ``anonymize`` or ``check``.
 
     Attributes:
-        verb: which of them.
+        verb: the verb that made it.
         verdict: ``pass`` or ``fail``.
         message: the verdict in a sentence.
         release: the release's name, or the checked table's; None if there is none.
         node: quasi-identifier -> level; None when no node satisfies, or for ``check``.
-        intervals: quasi-identifier -> how many intervals its released values are in, of those at the level
-            of intervals; None for algorithms that choose levels. Level 0 of ``node`` is then the value,
-            level 1 the interval, level 2 the top.
+        intervals: quasi-identifier -> how many intervals its released values are in, for the columns that are
+            released as intervals; None for algorithms that choose levels. For algorithms that choose intervals,
+            level 0 of ``node`` is the value, level 1 the interval and level 2 the top.
         rows: ``source``, ``released``, ``suppressed`` (and ``masked``, ``persons`` where they apply).
         classes: ``count``, ``smallest``, ``average``, ``largest``.
-        class_sizes: classes and rows by the size of the class; see
-            :class:`kanon_sql.evaluate.examine.ClassSizes`.
-        achieved: per requirement, what is reached and what violates.
-        metrics: every quality metric of the node.
+        class_sizes: how many classes and rows there are, by the size of the class.
+        achieved: requirement -> the value that is reached, and how many classes and rows violate it.
+        metrics: metric -> its value at the node.
         search: what the search did; None for ``check``.
-        cost: what it cost.
+        cost: what the run asked of the database.
         notes: what the user should know besides.
-        sql: every statement that ran, values redacted, in order.
+        sql: every statement that ran, in order, with values redacted.
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
         revealed: classes that violate a requirement, with their values; None unless asked for.
         details: what a report shows besides; None unless asked for.
         ledger: what the release and those of its ledger tell together; None without a ledger.
+
+    Examples:
+        >>> result = kanon_sql.plan(db, spec)
+        >>> result.passed, result.rows["released"], result.classes["smallest"]
+        (True, 600, 10)
+        >>> result.cost.source_scans
+        1
+        >>> sorted(result.to_dict())[:3]
+        ['achieved', 'class_sizes', 'classes']
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -117,7 +126,7 @@ class Result:
         return self
 
     def to_dict(self, *, all_minimal: bool = False) -> dict[str, Any]:
-        """One JSON-compatible object, the same keys for every verb.
+        """Return one JSON-compatible object, which has the same keys for every verb.
 
         Args:
             all_minimal: list all k-minimal generalizations, not only their number.

@@ -44,7 +44,7 @@ _NUMBERS = ("integer", "decimal", "float")
 
 @dataclass(frozen=True)
 class RiskResult:
-    """What an attacker may hope for.
+    """The re-identification risk of a table, and what its columns tell apart.
 
     Attributes:
         table: the table's name.
@@ -54,15 +54,15 @@ class RiskResult:
         threshold: a record with a risk above it is at risk.
         histogram: the table's classes by size.
         prosecutor: the risk of an attacker who knows that the person is in the table.
-        journalist: that of one who knows that the person is in the population; None without a population.
+        journalist: the risk of an attacker who knows that the person is in the population; None without a population.
         marketer: the expected share of records matched right, with the population or else with the table itself.
         estimates: the population's uniques, estimated; empty unless a sampling fraction is given.
         combinations: what the columns tell apart, alone and together; the last one is all of them.
         minimal_unique: the smallest combinations that tell all records apart, by position in ``columns``.
         largest_combination: combinations of more columns were not looked for.
-        cost: what it cost.
+        cost: what the run asked of the database.
         notes: what the user should know besides.
-        sql: every statement that ran, values redacted.
+        sql: every statement that ran, in order, with values redacted.
     """
 
     table: str
@@ -98,7 +98,7 @@ class RiskResult:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         names = self.columns
 
         def named(columns: Sequence[int]) -> list[str]:
@@ -156,8 +156,8 @@ def risk(
 
     Args:
         engine: from :func:`kanon_sql.connect`; SELECT rights are enough.
-        spec: names the source, the unit and the quasi-identifiers.
-        table: the table; the spec's source by default.
+        spec: the spec that names the source, the unit and the quasi-identifiers.
+        table: the table to measure; the spec's source by default.
         population: a table of everybody among whom the table's persons are sought, with the same columns in the
             same form. It counts persons where it has the spec's unit, else rows.
         threshold: from 0 to 1; a record with a risk above it is at risk.
@@ -169,9 +169,17 @@ def risk(
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
+    Returns:
+        The risks, the uniques, and what the columns tell apart. It is a measurement and no verdict.
+
     Raises:
         SpecError: a column or an option does not fit, or somebody of the table is not in the population.
-        KanonError: see :mod:`kanon_sql.errors`.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> measured = kanon_sql.risk(db, spec, threshold=0.1)
+        >>> measured.prosecutor.highest, measured.prosecutor.at_risk
+        (0.2, 600)
     """
     started = time.perf_counter()
     _check_options(threshold, sampling_fraction, columns, largest_combination)

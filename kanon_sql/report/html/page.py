@@ -27,16 +27,37 @@ __all__ = ["comparison_report", "html_fragment", "html_report", "run_report"]
 
 
 def html_report(result: Result) -> str:
-    """A result as one HTML file that needs nothing else.
+    """Write a result as one HTML page that opens offline.
 
     Args:
-        result: from a verb called with ``details=True``; without them the report has fewer figures.
+        result: the result of a verb. Called with ``details=True``, the verb counts all that the page can show.
+
+    Returns:
+        The text of the page.
+
+    Examples:
+        >>> result = kanon_sql.plan(db, spec, details=True)
+        >>> page = kanon_sql.html_report(result)
+        >>> page.startswith("<!DOCTYPE html>"), "https://" in page
+        (True, False)
     """
     return run_report(read_run(result.to_dict(), "this result"))
 
 
 def html_fragment(result: Result) -> str:
-    """The same to put into another page, such as a notebook: a ``<style>`` and one ``<article>``."""
+    """Write a result as a part of another page, such as a notebook: a ``<style>`` and one ``<article>``.
+
+    Args:
+        result: the result of a verb, as for :func:`kanon_sql.html_report`.
+
+    Returns:
+        The text of the fragment.
+
+    Examples:
+        >>> fragment = kanon_sql.html_fragment(kanon_sql.plan(db, spec))
+        >>> fragment.startswith("<style>"), "<html" in fragment
+        (True, False)
+    """
     return _rendered("fragment.html.j2", *_of_run(read_run(result.to_dict(), "this result")))
 
 

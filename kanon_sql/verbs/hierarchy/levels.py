@@ -67,27 +67,35 @@ def hierarchy(
 ) -> HierarchyResult:
     """Build the lookup tables of a spec, and say whether they nest and cover the data.
 
-    One pass over the source, in which only the attributes looked at are grouped.
+    This takes one pass over the source, which groups only the attributes looked at.
 
     Args:
-        engine: from :func:`kanon_sql.connect`; a read-only connection is enough. With ``values``,
-            ``connect()`` is.
-        spec: names the attributes and their hierarchies.
-        attributes: the quasi-identifiers and sensitive attributes to look at; all with a hierarchy if empty.
-        values: attribute -> the values to build its hierarchy of, in place of those of the source, which is
-            then not read. Only these attributes are looked at.
-        reveal: so many values per attribute are returned, those that most rows have first, and so many of those
-            that the hierarchy lacks.
+        engine: from :func:`kanon_sql.connect`; a read-only connection is enough. With ``values`` no database
+            is needed, so ``connect()`` is enough.
+        spec: the spec that names the attributes and their hierarchies.
+        attributes: the quasi-identifiers and sensitive attributes to look at. When empty, all that have a hierarchy.
+        values: attribute -> the values to build its hierarchy of. The source is then not read, and only these
+            attributes are looked at.
+        reveal: how many values per attribute to return, the most frequent first, and how many of those that the
+            hierarchy lacks.
         export: a directory to write a file per hierarchy into. These files hold every value. A hierarchy with
             problems is not written.
-        style: of these files.
+        style: the form of these files.
         timeout: seconds for the whole run; None for no limit.
         report: called with each stage in plain words.
 
+    Returns:
+        The levels of every hierarchy, and what is wrong with it.
+
     Raises:
-        HierarchyError: a hierarchy file that is none, or a file to be written that is there already.
-        SpecError: an attribute that has no hierarchy, or one that does not fit the column's type.
-        KanonError: see :mod:`kanon_sql.errors`.
+        HierarchyError: a hierarchy file cannot be read as one, or a file to be written exists already.
+        SpecError: an attribute has no hierarchy, or one that does not fit the column's type.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> result = kanon_sql.hierarchy(db, spec, ["age"])
+        >>> [level.labels for level in result.hierarchies[0].levels]
+        [60, 12, 6, 3, 1]
     """
     started = time.perf_counter()
     chosen = _chosen(spec, tuple(values) if values is not None else attributes)

@@ -105,9 +105,16 @@ class HierarchyResult:
 
     Attributes:
         source: what the values were taken from.
-        hierarchies: of the attributes.
+        hierarchies: one per attribute.
         revealed: whether values were asked for.
-        cost: what it cost.
+        cost: what the run asked of the database.
+
+    Examples:
+        >>> result = kanon_sql.hierarchy(db, spec)
+        >>> result.message
+        '2 hierarchies: every value of visits has its labels, and the levels nest'
+        >>> [(item.name, item.values) for item in result.hierarchies]
+        [('age', 60), ('zip', 40)]
     """
 
     source: str
@@ -131,7 +138,7 @@ class HierarchyResult:
         return f"{what}: every value of {self.source} has its labels, and the levels nest"
 
     def to_dict(self) -> dict[str, Any]:
-        """One JSON-compatible object."""
+        """Return one JSON-compatible object."""
         return {
             "verb": "hierarchy",
             "verdict": "pass" if self.passed else "fail",
