@@ -22,7 +22,7 @@ def markdown() -> str:
         summary, about = _documented(part)
         rows = [
             _row(part, name, schema, about)
-            for name, schema in _properties(defs[part.__name__]).items()
+            for name, schema in _properties(defs[part.__name__.removesuffix("Requirement")]).items()
             if name in part.model_fields
         ]
         summary = _SUMMARIES.get(part.__name__, summary)
@@ -59,7 +59,7 @@ def parts_of(model: type[Part]) -> list[type[Part]]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[Part]]:
-    if inspect.isclass(annotation) and issubclass(annotation, Part):
+    if inspect.isclass(annotation) and issubclass(annotation, Part) and annotation is not Requirement:
         yield annotation
     for inner in get_args(annotation):
         yield from _models_in(inner)
