@@ -37,7 +37,7 @@ from strategies import ONE_IN_FOUR, UNITS, RandomProblem, examples, problems
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine
-from kanon_sql.evaluate import rollup
+from kanon_sql.evaluate import NothingToSearch, rollup
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.search import searched
 from kanon_sql.models import quality
@@ -441,11 +441,11 @@ def test_every_node_and_every_search(
 def assert_every_node_and_every_search(spec: kanon_sql.Spec, engine: Engine, case: Case, other: str) -> None:
     oracle = case.problem.oracle()
     with engine.run(Deadline(None)) as meter, searched(engine, spec, None) as found:
-        evaluator = found.evaluator
-        if evaluator is None:
+        if isinstance(found, NothingToSearch):
             assert all(has_null(row, oracle.columns) for row in oracle.rows)
             assert not oracle.satisfying_nodes()
             return
+        evaluator = found.evaluator
         assert evaluator.heights == tuple(oracle.heights)
         event(f"counting {found.sets.counting}")
         assert found.outcome is not None

@@ -211,7 +211,9 @@ def statements(dialect: str) -> list[Statement]:
     )
     models = [model_of(requirement) for requirement in with_table.privacy]
     with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
-        sets = build_frequency_sets(workspace, with_table, {column.name: column for column in COLUMNS}, ["dx"])
+        sets = build_frequency_sets(
+            workspace, with_table, models_of(with_table), {column.name: column for column in COLUMNS}, ["dx"]
+        )
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
         evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
         evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")

@@ -20,8 +20,8 @@ from rich.console import Console
 import kanon_sql
 from kanon_sql.errors import HierarchyError, VerificationError
 from kanon_sql.evaluate import search as searching
+from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.partitions.evaluator import Partitions
-from kanon_sql.evaluate.search import Budget
 from kanon_sql.report.text import result_text
 from kanon_sql.search import Batch, Verdict
 from kanon_sql.sql.statement import Statement

@@ -24,8 +24,8 @@ from strategies import examples
 
 import kanon_sql
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
+from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.partitions import order as ordering
-from kanon_sql.evaluate.search import Budget
 from kanon_sql.models.quality import METRICS, Discernibility
 from kanon_sql.search import Batch, Cuts, Outcome, Question, Search, Span, Stopped, Verdict, k_optimize
 from kanon_sql.search.lattice import Lattice

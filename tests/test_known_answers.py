@@ -354,7 +354,6 @@ def losses_at(engine: Engine, case: Case, nodes: Sequence[Sequence[int]]) -> Ite
     metric = METRICS[name]
     # Searching a lattice of one node costs nothing; any other node may then be asked about.
     with searched(engine, case_spec(case, name, nodes[0]), None) as found:
-        assert found.evaluator is not None
         vectors = [tuple(node) for node in nodes]
         verdicts = {v.node: v for v in found.evaluator.verdicts(vectors, metric)}
         answers = []

@@ -20,7 +20,7 @@ import kanon_sql
 from kanon_sql.engines.base import Deadline, Engine, Meter
 from kanon_sql.errors import DatabaseError, QueryTimeout, SpecError, UnsupportedError, VerificationError
 from kanon_sql.evaluate.evaluator import Evaluator
-from kanon_sql.evaluate.search import Searched
+from kanon_sql.evaluate.outcome import Chosen
 from kanon_sql.sql.statement import Statement
 from kanon_sql.verbs import anonymize as anonymize_module
 from kanon_sql.verbs.clean import clean
@@ -295,7 +295,7 @@ def test_a_written_table_that_is_not_as_promised_is_dropped(
 
 def test_a_wrong_node_is_caught(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """A search that chooses what does not satisfy is stopped by the verification."""
-    monkeypatch.setattr(Searched, "node", property(lambda found: (0, 0)))
+    monkeypatch.setattr(Chosen, "node", property(lambda found: (0, 0)))
     with pytest.raises(VerificationError, match="does not satisfy 3-anonymity"):
         kanon_sql.anonymize(visits.engine, spec())
     assert content(visits) is None

@@ -24,21 +24,26 @@ from kanon_sql.evaluate.examine import (
     refuse_other_kind,
     table_frames,
 )
+from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import rows_in_words
-from kanon_sql.evaluate.search import Searched, SearchSummary, refuse_other_classes, searched
+from kanon_sql.evaluate.search import refuse_other_classes, searched
 
 __all__ = [
     "Achieved",
+    "Answered",
     "Bin",
     "Budget",
+    "Chosen",
     "Counted",
     "Evaluator",
     "Examination",
     "Failing",
     "Frames",
+    "NothingFound",
+    "NothingToSearch",
     "Partitions",
     "SearchSummary",
     "Searched",

@@ -114,6 +114,10 @@ class Examination:
         """Whether every class satisfies every requirement. A table without rows does."""
         return not any(item.violating_classes for item in self.achieved)
 
+    def achieved_dict(self) -> dict[str, dict[str, object]]:
+        """What each requirement reaches as it stands in results, by its key."""
+        return {item.model.key: item.to_dict() for item in self.achieved}
+
     def sizes_list(self) -> list[dict[str, int | None]]:
         """The sizes of the classes as they stand in results."""
         return [item.to_dict() for item in self.sizes]

@@ -9,7 +9,7 @@ kept beside them.
 from __future__ import annotations
 
 from kanon_sql.frequency.population import Matched, classes_of, match_populations, population_notes, populations_of
-from kanon_sql.frequency.prepared import KeptSets, prepared
+from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
 from kanon_sql.frequency.sets import (
     Counting,
     FrequencySets,
@@ -37,6 +37,7 @@ __all__ = [
     "KeptSets",
     "Matched",
     "OpenTable",
+    "Prepared",
     "build_frequency_sets",
     "classes_of",
     "count_attributes",

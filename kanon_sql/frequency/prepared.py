@@ -6,7 +6,7 @@ that the source is read once for all of its runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from types import TracebackType
@@ -17,7 +17,7 @@ from kanon_sql.frequency.population import populations_of
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
 from kanon_sql.frequency.source import explained_if_missing, source_columns, source_of
 from kanon_sql.frequency.value_facts import measured_models
-from kanon_sql.models import PrivacyModel, models_of
+from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
 __all__ = [
@@ -45,16 +45,15 @@ class Prepared:
 
 
 @contextmanager
-def prepared(engine: Engine, spec: Spec, report: Reporter | None) -> Iterator[Prepared]:
-    """Build the frequency sets of a spec; they vanish at the end of the block."""
+def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report: Reporter | None) -> Iterator[Prepared]:
+    """Build the frequency sets of a spec and its requirements; they vanish at the end of the block."""
     relation = source_of(engine, spec)
     with open_workspace(engine, relation, report) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
-        models = models_of(spec)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         populations = populations_of(workspace, spec, models, columns)
-        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
+        sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
         yield Prepared(workspace, columns, measured_models(models, sets.facts), sets)
 
 
@@ -80,24 +79,24 @@ class KeptSets:
         self._open.__exit__(kind, error, trace)
 
     @contextmanager
-    def prepared(self, spec: Spec, report: Reporter | None) -> Iterator[Prepared]:
+    def prepared(self, spec: Spec, models: Sequence[PrivacyModel], report: Reporter | None) -> Iterator[Prepared]:
         """The frequency sets of a spec: those of the last search where they are the same, else new ones in their place.
 
         What the search adds to their workspace vanishes at the end of the block.
         """
-        key = _key(spec)
+        key = _key(spec, models)
         if self._kept is None or key != self._key:
             self._kept = None
             self._open.close()
-            self._kept = self._open.enter_context(prepared(self._engine, spec, report))
+            self._kept = self._open.enter_context(prepared(self._engine, spec, models, report))
             self._key = key
         kept = self._kept
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
         with kept.workspace.lasting(report):
-            yield replace(kept, columns=columns, models=measured_models(models_of(spec), kept.sets.facts))
+            yield replace(kept, columns=columns, models=measured_models(models, kept.sets.facts))
 
 
-def _key(spec: Spec) -> object:
+def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
-    others = [model for model in models_of(spec) if not model.judges_size]
+    others = [model for model in models if not model.judges_size]
     return spec.source, spec.base_dir, spec.unit, spec.nulls, list(spec.quasi_identifiers.items()), others

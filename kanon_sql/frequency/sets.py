@@ -24,7 +24,7 @@ from kanon_sql.hierarchies import (
     refuse_blank_ends,
     refuse_mixed_forms,
 )
-from kanon_sql.models import Attribute, Counts, models_of
+from kanon_sql.models import Attribute, Counts, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot, source_relation
@@ -94,6 +94,7 @@ def raw_columns(spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]
 def build_frequency_sets(
     workspace: Workspace,
     spec: Spec,
+    models: Sequence[PrivacyModel],
     columns: dict[str, Column],
     sensitive: Sequence[str],
     populations: Mapping[str, Relation] | None = None,
@@ -103,6 +104,7 @@ def build_frequency_sets(
     Args:
         workspace: where to build them.
         spec: the quasi-identifiers, the unit, the treatment of NULL.
+        models: the requirements.
         columns: the source's columns by name.
         sensitive: the sensitive attributes that a privacy model looks at.
         populations: the raw frequency tables of the populations that one compares with.
@@ -130,7 +132,6 @@ def build_frequency_sets(
     unit = None if spec.unit is None else "unit"
     totals = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
     rows, null_rows, persons, most_vectors, unknown_rows = totals
-    models = models_of(spec)
     for model in models:
         if spec.unit is not None:
             model.refuse_unknown(int(unknown_rows or 0), spec.unit)

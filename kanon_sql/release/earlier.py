@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace, now
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
-from kanon_sql.evaluate import Searched, rows_in_words
+from kanon_sql.evaluate import Chosen, rows_in_words
 from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, model_of
@@ -16,7 +16,6 @@ from kanon_sql.release.joint_table import Joint, View, examine_together
 from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
 from kanon_sql.release.publish import release_key
 from kanon_sql.release.write import Written
-from kanon_sql.search import Node
 from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
@@ -173,13 +172,12 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     return spec.model_copy(update={"quasi_identifiers": columns})
 
 
-def compared(found: Searched, written: Written, node: Node, entries: Sequence[Entry], *, held: bool) -> Together:
+def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held: bool) -> Together:
     """Compare a written release with the earlier ones.
 
     Args:
-        found: the search, whose lookup tables are still there.
+        found: the search and its node; its lookup tables are still there.
         written: the release, not yet published.
-        node: its levels.
         entries: the earlier releases.
         held: the search was held at their levels.
     """
@@ -190,7 +188,7 @@ def compared(found: Searched, written: Written, node: Node, entries: Sequence[En
         return Together(table, (), None, held)
     lookups = _lookups(found, entries)
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
-    levels = dict(zip(spec.quasi_identifiers, node, strict=True))
+    levels = dict(zip(spec.quasi_identifiers, found.node, strict=True))
     views = [
         View(
             name=entry.name,
@@ -222,7 +220,7 @@ def _models(asked: Sequence[Sequence[Requirement]]) -> list[PrivacyModel]:
     return list(dict.fromkeys(model_of(requirement) for requirements in asked for requirement in requirements))
 
 
-def _lookups(found: Searched, entries: Sequence[Entry]) -> dict[tuple[str, str], Lookup]:
+def _lookups(found: Chosen, entries: Sequence[Entry]) -> dict[tuple[str, str], Lookup]:
     """The lookup table of every hierarchy, by column and digest: the search's own, and new ones where these lack."""
     spec = found.spec
     lookups = {
@@ -247,7 +245,7 @@ def _lookups(found: Searched, entries: Sequence[Entry]) -> dict[tuple[str, str],
     return lookups
 
 
-def _build(found: Searched, quasi_identifiers: Mapping[str, QuasiIdentifier], start: int) -> list[Lookup]:
+def _build(found: Chosen, quasi_identifiers: Mapping[str, QuasiIdentifier], start: int) -> list[Lookup]:
     """Lookup tables for hierarchies that the spec does not have, from the distinct values in the source."""
     workspace, columns = found.workspace, found.columns
     own = [columns[name] for name in quasi_identifiers]
@@ -262,9 +260,7 @@ def _build(found: Searched, quasi_identifiers: Mapping[str, QuasiIdentifier], st
     return build_lookups(workspace, as_spec, dict(columns), raw, start=start)
 
 
-def addition(
-    found: Searched, written: Written, node: Node, entries: Sequence[Entry], rows: Mapping[str, int]
-) -> Addition:
+def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Mapping[str, int]) -> Addition:
     """The new release, as the ledger will hold it."""
     spec, engine = found.spec, found.workspace.engine
     assert spec.ledger is not None
@@ -279,7 +275,9 @@ def addition(
         masked=written.masked > 0,
         quasi_identifiers={
             lookup.name: released_as(spec, column, level, lookup.height)
-            for lookup, column, level in zip(found.sets.lookups, spec.quasi_identifiers.values(), node, strict=True)
+            for lookup, column, level in zip(
+                found.sets.lookups, spec.quasi_identifiers.values(), found.node, strict=True
+            )
         },
         sensitive=spec.sensitive,
         keep=spec.keep,

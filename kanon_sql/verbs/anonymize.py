@@ -11,7 +11,7 @@ from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.evaluate import Budget, Searched, rows_in_words, searched
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import source_of
 from kanon_sql.release import (
     Choice,
@@ -28,8 +28,7 @@ from kanon_sql.release import (
 )
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
-from kanon_sql.verbs.plan import achieved_dict, measured
-from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize"]
@@ -98,7 +97,12 @@ def anonymize(
 
 
 def _released(
-    found: Searched, earlier: Sequence[Entry] | None, started: float, *, held: bool, details: bool
+    found: NothingToSearch | NothingFound | Chosen,
+    earlier: Sequence[Entry] | None,
+    started: float,
+    *,
+    held: bool,
+    details: bool,
 ) -> tuple[Result, Together | None]:
     """What the search found, published; or why not.
 
@@ -109,17 +113,15 @@ def _released(
         held: the search was held at the levels of the earlier releases.
         details: also count what a report shows.
     """
-    spec, meter = found.spec, found.workspace.engine.meter
+    spec = found.spec
     assert spec.release is not None
-    node, evaluator = found.node, found.evaluator
     more = of_search(found) if details else None
-    if node is None or evaluator is None:
-        return replace(_failed(found, found.failure()), details=more), None
-    metrics = measured(found)
-    rows = found.rows()
+    if not isinstance(found, Chosen):
+        return replace(unreleased("anonymize", found, f"nothing was published: {found.failure()}"), details=more), None
+    metrics, rows, node = found.metrics(), found.rows(), found.node
     suppressed = None
     if rows["suppressed"] > found.sets.null_rows:
-        suppressed = evaluator.suppressed_classes(node)
+        suppressed = found.evaluator.suppressed_classes(node)
     choice = Choice(
         spec=spec,
         columns=found.columns,
@@ -128,12 +130,12 @@ def _released(
         node=node,
         suppressed=suppressed,
         suppressed_rows=rows["suppressed"],
-        vectors=evaluator.releasable(spec, found.columns, node),
+        vectors=found.evaluator.releasable(spec, found.columns, node),
     )
     with written_release(found.workspace, choice) as written:
         if written.masked:
             rows["masked"] = written.masked
-        together = None if earlier is None else compared(found, written, node, earlier, held=held)
+        together = None if earlier is None else compared(found, written, earlier, held=held)
         result = Result(
             verb="anonymize",
             verdict="pass",
@@ -143,50 +145,32 @@ def _released(
             rows=rows,
             classes=written.examination.classes_dict(),
             class_sizes=written.examination.sizes_list(),
-            achieved=achieved_dict(written.examination),
+            achieved=written.examination.achieved_dict(),
             metrics=metrics,
             search=found.summary(),
-            cost=Cost.of(meter, time.perf_counter() - started),
+            cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
             notes=[*found.notes, *([] if written.note is None else [written.note])],
             intervals=found.intervals,
-            details=with_statements(more, meter.log),
+            details=with_statements(more, found.workspace.engine.meter.log),
             ledger=None if together is None else together.to_dict(),
         )
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
             return replace(result, verdict="fail", message=message), together
         manifest = _manifest(found, written, result)
-        entry = None if earlier is None else addition(found, written, node, earlier, rows)
+        entry = None if earlier is None else addition(found, written, earlier, rows)
         publish(found.workspace, spec, written, manifest, entry)
     return replace(result, manifest=manifest), together
 
 
-def _failed(found: Searched, why: str) -> Result:
-    return Result(
-        verb="anonymize",
-        verdict="fail",
-        message=f"nothing was published: {why}",
-        release=None,
-        node=None,
-        rows=found.rows(),
-        classes={},
-        class_sizes=[],
-        achieved={},
-        metrics={},
-        search=found.summary(),
-        cost=Cost(0, 0, 0, 0, 0.0),
-        notes=found.notes,
-    )
-
-
-def _message(found: Searched, rows: Mapping[str, int]) -> str:
+def _message(found: Chosen, rows: Mapping[str, int]) -> str:
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
     )
 
 
-def _manifest(found: Searched, written: Written, result: Result) -> dict[str, Any]:
+def _manifest(found: Chosen, written: Written, result: Result) -> dict[str, Any]:
     """What was published and how; no value of the data is in it."""
     return {
         "kanon_sql": __version__,

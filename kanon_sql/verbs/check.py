@@ -41,7 +41,6 @@ from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.details import Details, of_table, with_statements
-from kanon_sql.verbs.plan import achieved_dict
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 
 __all__ = ["check"]
@@ -123,7 +122,7 @@ def check(
             classes=found.examination.classes_dict(),
             class_sizes=found.examination.sizes_list(),
             revealed=[item.to_dict() for item in revealed] if reveal else None,
-            achieved={**achieved_dict(found.examination), **{item.key: item.to_dict() for item in invariances}},
+            achieved={**found.examination.achieved_dict(), **{item.key: item.to_dict() for item in invariances}},
             metrics={},
             search=None,
             cost=Cost.of(meter, time.perf_counter() - started),

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from kanon_sql.engines import Workspace, now
-from kanon_sql.evaluate import Bin, Counted, Evaluator, Searched, Table, count_classes, groupings
+from kanon_sql.evaluate import Answered, Bin, Chosen, Counted, Searched, Table, count_classes, groupings
 from kanon_sql.models import Distance, PrivacyModel
 from kanon_sql.search import Known, Lattice, Node
 from kanon_sql.spec import Spec
@@ -201,18 +201,18 @@ class Details(_Part):
 
 def of_search(found: Searched) -> Details:
     """The details of a search that is over, while its workspace is still open: two statements."""
-    node, evaluator, outcome = found.node, found.evaluator, found.outcome
-    if evaluator is None or outcome is None:
+    if not isinstance(found, Answered):
         return _details(found.workspace, found.spec, found.models, [], found.sets.counting)
+    evaluator, outcome = found.evaluator, found.outcome
     raw = (0,) * len(found.sets.lookups)
     tables = [evaluator.table("source", raw, kept_only=False)]
     attributes: list[AttributeDetails] = []
-    if node is not None:
-        tables.append(evaluator.table("release", node, kept_only=True))
-        limits = zip(*_limits(found, evaluator), evaluator.losses(node), strict=True)
+    if isinstance(found, Chosen):
+        tables.append(evaluator.table("release", found.node, kept_only=True))
+        limits = zip(*_limits(found), evaluator.losses(found.node), strict=True)
         attributes = [
             AttributeDetails(name=lookup.name, level=level, minimum=low, maximum=high, height=lookup.height, loss=loss)
-            for lookup, level, (low, high, loss) in zip(found.sets.lookups, node, limits, strict=True)
+            for lookup, level, (low, high, loss) in zip(found.sets.lookups, found.node, limits, strict=True)
         ]
     made = _details(found.workspace, found.spec, found.models, tables, found.sets.counting)
     heights = evaluator.heights
@@ -303,8 +303,9 @@ def _risk(sizes: Sequence[Bin], classes: int, records: int, k: int | None) -> Ri
     )
 
 
-def _limits(found: Searched, evaluator: Evaluator) -> tuple[Node, Node]:
+def _limits(found: Chosen) -> tuple[Node, Node]:
     """The lowest and the highest level of each quasi-identifier; the spec's hold for the hierarchies as given."""
+    evaluator = found.evaluator
     if found.labelled is not None:
         return (0,) * len(evaluator.heights), evaluator.heights
     lattice = evaluator.question().lattice
@@ -316,9 +317,9 @@ def _climbed(node: Sequence[int], heights: Sequence[int]) -> float:
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def _lattice(found: Searched, lattice: Lattice) -> LatticeDetails:
+def _lattice(found: Answered, lattice: Lattice) -> LatticeDetails:
     names = tuple(found.spec.quasi_identifiers)
-    listed = set(found.outcome.minimal or ()) if found.outcome is not None else set()
+    listed = set(found.outcome.minimal or ())
     minimal = Counter(map(sum, listed))
     if lattice.size > EXPLAINED:
         heights = [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Budget, Examination, Searched, rows_in_words, searched
+from kanon_sql.evaluate import Budget, Chosen, rows_in_words, searched
 from kanon_sql.frequency import KeptSets
-from kanon_sql.models import METRICS
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
-from kanon_sql.verbs.result import Cost, Result, redacted_log
+from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 
 __all__ = ["plan"]
 
@@ -64,56 +64,38 @@ def plan(
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept) as found:
-            examination = chosen(found)
-            message = found.failure() if examination is None else _message(found)
-            metrics = measured(found)
+            result = _planned(found) if isinstance(found, Chosen) else unreleased("plan", found, found.failure())
             lattice = found.explained() if explain else None
             more = of_search(found) if details else None
-        release = None if spec.release is None else ".".join(spec.release)
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
-        return Result(
-            verb="plan",
-            verdict="fail" if examination is None else "pass",
-            message=message,
-            release=release,
-            node=None if found.node is None else found.node_dict(found.node),
-            rows=found.rows(),
-            classes={} if examination is None else examination.classes_dict(),
-            class_sizes=[] if examination is None else examination.sizes_list(),
-            achieved={} if examination is None else achieved_dict(examination),
-            metrics=metrics,
-            search=found.summary(),
+        return replace(
+            result,
+            release=None if spec.release is None else ".".join(spec.release),
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*found.notes, *ledger],
+            notes=[*result.notes, *ledger],
             sql=redacted_log(meter),
             lattice=lattice,
-            intervals=found.intervals,
             details=with_statements(more, meter.log),
         )
 
 
-def chosen(found: Searched) -> Examination | None:
-    """What the chosen node's kept classes achieve, from the frequency sets."""
-    if found.node is None or found.evaluator is None:
-        return None
-    return found.evaluator.achieved(found.node)
-
-
-def measured(found: Searched) -> dict[str, float]:
-    """Every quality metric of the chosen node."""
-    if found.node is None or found.evaluator is None:
-        return {}
-    return found.evaluator.metrics(found.node, METRICS)
-
-
-def achieved_dict(examination: Examination) -> dict[str, dict[str, object]]:
-    """What each requirement reaches, by its key."""
-    return {item.model.key: item.to_dict() for item in examination.achieved}
-
-
-def _message(found: Searched) -> str:
-    rows = found.rows()
-    return (
-        f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
-        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
+def _planned(found: Chosen) -> Result:
+    """What a release at the chosen node would be."""
+    examination, rows = found.achieved(), found.rows()
+    return Result(
+        verb="plan",
+        verdict="pass",
+        message=f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
+        f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed",
+        release=None,
+        node=found.node_dict(found.node),
+        rows=rows,
+        classes=examination.classes_dict(),
+        class_sizes=examination.sizes_list(),
+        achieved=examination.achieved_dict(),
+        metrics=found.metrics(),
+        search=found.summary(),
+        cost=Cost(),
+        notes=found.notes,
+        intervals=found.intervals,
     )

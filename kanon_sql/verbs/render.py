@@ -106,7 +106,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         refuse_overlaps(spec, models)
         attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
         populations = populations_of(workspace, spec, models, columns)
-        sets = build_frequency_sets(workspace, spec, columns, attributes, populations)
+        sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
         models = measured_models(models, sets.facts)
         evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
         coded = None

@@ -13,11 +13,12 @@ from kanon_sql.search import Explained
 if TYPE_CHECKING:
     from kanon_sql.verbs.details import Details
 
-from kanon_sql.evaluate import SearchSummary
+from kanon_sql.evaluate import NothingFound, NothingToSearch, SearchSummary
 
 __all__ = [
     "Cost",
     "Result",
+    "unreleased",
 ]
 
 
@@ -33,11 +34,11 @@ class Cost:
         seconds: wall-clock time of the run.
     """
 
-    statements: int
-    source_scans: int
-    rows_fetched: int
-    bytes_fetched: int
-    seconds: float
+    statements: int = 0
+    source_scans: int = 0
+    rows_fetched: int = 0
+    bytes_fetched: int = 0
+    seconds: float = 0.0
 
     @classmethod
     def of(cls, meter: Meter, seconds: float) -> Cost:
@@ -183,3 +184,22 @@ class Result:
 def redacted_log(meter: Meter) -> tuple[str, ...]:
     """Every statement of a run with its values redacted."""
     return tuple(statement.redacted for statement in meter.log)
+
+
+def unreleased(verb: Literal["plan", "anonymize"], found: NothingToSearch | NothingFound, message: str) -> Result:
+    """The result of a search without a release: the verdict is ``fail``."""
+    return Result(
+        verb=verb,
+        verdict="fail",
+        message=message,
+        release=None,
+        node=None,
+        rows=found.rows(),
+        classes={},
+        class_sizes=[],
+        achieved={},
+        metrics={},
+        search=found.summary(),
+        cost=Cost(),
+        notes=found.notes,
+    )

@@ -1,0 +1,289 @@
+"""What a search ends with: nothing to search, nothing that satisfies, or a chosen node. A type for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.evaluate.evaluator import Evaluator, Work
+from kanon_sql.evaluate.examine import Examination
+from kanon_sql.evaluate.partitions.hierarchy import Labelled
+from kanon_sql.evaluate.reach import rows_in_words
+from kanon_sql.frequency import FrequencySets, Prepared, population_notes
+from kanon_sql.models import METRICS, PrivacyModel
+from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain
+from kanon_sql.spec import Spec
+
+__all__ = ["Answered", "Chosen", "NothingFound", "NothingToSearch", "SearchSummary", "Searched", "few"]
+
+RUNNERS_UP = 5
+
+
+@dataclass(frozen=True)
+class SearchSummary:
+    """What the search did.
+
+    Attributes:
+        algorithm: the strategy's name.
+        proven: whether the chosen node is proven optimal for ``criterion``.
+        criterion: in words, what the chosen node optimizes.
+        nodes_total: the number of nodes in the lattice; None for algorithms that choose intervals.
+        nodes_evaluated: the number of different nodes that the database was asked about.
+        nodes_inferred: the number of nodes decided without asking; None where they are not counted.
+        minimal: all k-minimal generalizations; None where the algorithm does not find them all.
+        runners_up: the next best nodes that the search evaluated.
+        stopped: why the search ended early, in words; None if it did not.
+        frequency_sets: how many frequency sets were rolled up from others during the search.
+        base_reads: how often its statements read the first frequency set.
+        matrix: ``outliers``, ``vectors`` and ``rows`` of the distance matrix; None without one.
+    """
+
+    algorithm: str
+    proven: bool
+    criterion: str
+    nodes_total: int | None
+    nodes_evaluated: int
+    nodes_inferred: int | None
+    minimal: tuple[Node, ...] | None
+    runners_up: Sequence[Mapping[str, Any]] = ()
+    stopped: str | None = None
+    frequency_sets: int = 0
+    base_reads: int = 0
+    matrix: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Searched:
+    """A search that is over. Its workspace is still open, and its scratch tables exist.
+
+    Attributes:
+        spec: what was asked for.
+        prepared: the frequency sets that it was given, and the requirements.
+    """
+
+    spec: Spec
+    prepared: Prepared
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where its statements ran."""
+        return self.prepared.workspace
+
+    @property
+    def columns(self) -> Mapping[str, Column]:
+        """The source's columns by name."""
+        return self.prepared.columns
+
+    @property
+    def models(self) -> Sequence[PrivacyModel]:
+        """The requirements."""
+        return self.prepared.models
+
+    @property
+    def sets(self) -> FrequencySets:
+        """The frequency sets; over the chosen intervals, if the algorithm chose some."""
+        return self.prepared.sets
+
+    @property
+    def notes(self) -> list[str]:
+        """What the hierarchies and the source leave to say."""
+        notes = [
+            f"hierarchy of {lookup.name}: {rows_in_words(lookup.unused)} not used by the data"
+            for lookup in self.sets.lookups
+            if lookup.unused
+        ]
+        notes += self._notes_on_labels()
+        if self.sets.null_rows:
+            notes.append(
+                f"{rows_in_words(self.sets.null_rows)} with a NULL quasi-identifier suppressed (nulls: suppress)"
+            )
+        return [*notes, *population_notes(self.models)]
+
+    def _notes_on_labels(self) -> list[str]:
+        return []
+
+    def rows(self) -> dict[str, int]:
+        """Rows of the source, released and suppressed."""
+        rows = {"source": self.sets.rows, "released": 0, "suppressed": self.sets.rows}
+        if self.sets.persons is not None:
+            rows["persons"] = self.sets.persons
+        return rows
+
+    def node_dict(self, node: Node) -> dict[str, int]:
+        """A node as quasi-identifier -> level."""
+        return dict(zip(self.spec.quasi_identifiers, node, strict=True))
+
+    def summary(self) -> SearchSummary:
+        """What the search did."""
+        return SearchSummary(self.spec.search.algorithm, True, "no row to search", 0, 0, 0, ())
+
+    def explained(self) -> tuple[Explained, ...]:
+        """What is known about every node of the lattice."""
+        return ()
+
+
+@dataclass(frozen=True)
+class NothingToSearch(Searched):
+    """The source has no row, or none that may be released.
+
+    Attributes:
+        hopeless: why no generalization could satisfy anyhow, where that is known.
+    """
+
+    hopeless: str | None
+
+    def failure(self) -> str:
+        """Why there is nothing to release, in a sentence."""
+        if self.sets.rows == 0:
+            return "the source has no rows: there is nothing to release"
+        return self.hopeless or "every row has a NULL quasi-identifier and would go (nulls: suppress): use nulls: value"
+
+
+@dataclass(frozen=True)
+class Answered(Searched):
+    """A search that asked about nodes.
+
+    Attributes:
+        evaluator: of the frequency sets.
+        search: every answer that led to the outcome.
+        outcome: what the strategy returned.
+        work: what the search took.
+    """
+
+    evaluator: Evaluator
+    search: Search
+    outcome: Outcome
+    work: Work
+
+    def summary(self) -> SearchSummary:
+        """What the search did."""
+        best = self.outcome.best
+        runners_up: list[dict[str, Any]] = [
+            {
+                "node": self.node_dict(verdict.node),
+                self.spec.search.metric: verdict.metric,
+                "suppressed": verdict.suppressed,
+                "classes": verdict.kept_classes,
+            }
+            for verdict in self.outcome.solutions
+            if best is None or verdict.node != best.node
+        ][:RUNNERS_UP]
+        return SearchSummary(
+            algorithm=self.outcome.algorithm,
+            proven=self.outcome.proven,
+            criterion=_named(self.outcome.criterion, self.spec),
+            nodes_total=None if self.spec.search.of_intervals else self.evaluator.question().lattice.size,
+            nodes_evaluated=self.outcome.evaluated,
+            nodes_inferred=self.outcome.inferred,
+            minimal=self.outcome.minimal,
+            runners_up=runners_up,
+            stopped=self.outcome.stopped,
+            frequency_sets=self.work.frequency_sets,
+            base_reads=self.work.base_reads,
+            matrix=None if self.evaluator.matrix is None else self.evaluator.matrix.sizes,
+        )
+
+    def explained(self) -> tuple[Explained, ...]:
+        """What is known about every node of the lattice."""
+        return tuple(explain(self.evaluator.question(), self.search.verdicts, self.outcome))
+
+
+@dataclass(frozen=True)
+class NothingFound(Answered):
+    """No node was found that satisfies.
+
+    Attributes:
+        hopeless: why none can, where that was known before the search.
+    """
+
+    hopeless: str | None = None
+
+    def failure(self) -> str:
+        """Why no node satisfies, in a sentence."""
+        if self.hopeless is not None:
+            return self.hopeless
+        wanted = ", ".join(model.label for model in self.models)
+        if self.outcome.stopped is not None:
+            return (
+                f"{self.outcome.stopped} before it found a generalization that satisfies {wanted}; whether there is "
+                "one is not known"
+            )
+        if not self.outcome.proven:
+            return f"the search found no generalization that satisfies {wanted}; that there is none is not proven"
+        top = self.evaluator.question().lattice.top
+        (verdict,) = self.evaluator.ask(Batch((top,)))
+        limit = self.spec.suppression.max_rows(self.sets.rows)
+        return (
+            f"no generalization satisfies {wanted}: even at the highest "
+            f"levels allowed {verdict.suppressed:,} of {rows_in_words(self.sets.rows)} violate it, and at most "
+            f"{limit:,} may be suppressed"
+        )
+
+
+@dataclass(frozen=True)
+class Chosen(Answered):
+    """A node that satisfies.
+
+    Attributes:
+        best: its verdict.
+        labelled: the intervals, if the algorithm chose some.
+    """
+
+    best: Verdict
+    labelled: Labelled | None = None
+
+    @property
+    def sets(self) -> FrequencySets:
+        """The frequency sets; over the chosen intervals, if the algorithm chose some."""
+        return self.prepared.sets if self.labelled is None else self.labelled.sets
+
+    @property
+    def node(self) -> Node:
+        """The chosen node."""
+        return self.best.node
+
+    def achieved(self) -> Examination:
+        """What the node's kept classes achieve, from the frequency sets."""
+        return self.evaluator.achieved(self.node)
+
+    def metrics(self) -> dict[str, float]:
+        """Every quality metric of the node."""
+        return self.evaluator.metrics(self.node, METRICS)
+
+    @property
+    def intervals(self) -> Mapping[str, int] | None:
+        """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
+        return None if self.labelled is None else self.labelled.counts
+
+    def rows(self) -> dict[str, int]:
+        """Rows of the source, released and suppressed."""
+        suppressed = self.best.suppressed
+        return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
+
+    def _notes_on_labels(self) -> list[str]:
+        if self.labelled is None:
+            return []
+        protected = "rows" if self.sets.persons is None else "persons"
+        return [
+            f"{name}: {rare:,} of {self.labelled.counts[name]:,} interval labels end at a value that fewer than "
+            f"{few(self.models)} released {protected} have; round the values in a source query if no label may show "
+            "such a one"
+            for name, rare in self.labelled.rare.items()
+        ]
+
+
+def few(models: Sequence[PrivacyModel]) -> int:
+    """Fewer rows or persons than this are few: k, and 2 at least."""
+    return max([2, *(model.least_size for model in models if model.least_size is not None)])
+
+
+def _named(criterion: str, spec: Spec) -> str:
+    """A strategy's criterion with the metric and the preference by their names."""
+    prefer = spec.search.prefer.replace("_", " ")
+    return (
+        criterion.replace("lowest metric", f"lowest {spec.search.metric}")
+        .replace("the metric", spec.search.metric)
+        .replace("the preference", prefer)
+    )
