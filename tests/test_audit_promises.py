@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from audits import small_spec
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from test_audit import small_spec
 from test_cli import run
 
 from kanon_sql import audit, check
