@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from audit_oracle import Found
 from conftest import Database
-from oracle import Hierarchy, generalize, height_of
+from model_oracle import Hierarchy, generalize, height_of
 from strategies import SENSITIVE_VALUES, RandomProblem
 
 from kanon_sql import Spec

@@ -14,7 +14,7 @@ from audits import SENSITIVE_HIERARCHY, by_name, hierarchy_table, make, recoded,
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import TOLERANCE, exact
+from model_oracle import TOLERANCE, exact
 from strategies import RandomProblem, examples, problems
 
 from kanon_sql import Spec, audit

@@ -13,7 +13,7 @@ import literature
 import pytest
 from audits import by_name, hierarchy_table, make, small_spec
 from conftest import Database
-from oracle import Hierarchy, generalize
+from model_oracle import Hierarchy, generalize
 
 import kanon_sql
 from kanon_sql import Spec, SpecError, audit

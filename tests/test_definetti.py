@@ -15,7 +15,7 @@ from audits import CLINIC, clinic, engine_marks, hierarchy_table, make, recoded,
 from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle import Hierarchy
+from model_oracle import Hierarchy
 from servers import SUBJECTS, subject_of
 from strategies import RandomProblem, examples, problems
 
