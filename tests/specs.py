@@ -12,10 +12,7 @@ from hypothesis import HealthCheck, settings
 
 import kanon_sql.spec as spec_package
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import (
-    QuasiIdentifier,
-    Spec,
-)
+from kanon_sql.spec import QuasiIdentifier, Spec
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "spec.yml"

@@ -16,18 +16,7 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from specs import (
-    EXAMPLE,
-    HEAD,
-    MINIMAL,
-    ROOT,
-    SCHEMA,
-    TAIL,
-    make,
-    patient,
-    refusals,
-    schema_accepts,
-)
+from specs import EXAMPLE, HEAD, MINIMAL, ROOT, SCHEMA, TAIL, make, patient, refusals, schema_accepts
 
 import kanon_sql.spec as spec_package
 from kanon_sql.spec import (

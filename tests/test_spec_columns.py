@@ -9,16 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from specs import (
-    HEAD,
-    TAIL,
-    column,
-    column_refusals,
-    make,
-    patient,
-    problems,
-    refusals,
-)
+from specs import HEAD, TAIL, column, column_refusals, make, patient, problems, refusals
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec import (

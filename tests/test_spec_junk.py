@@ -9,18 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from specs import (
-    EXAMPLE,
-    MINIMAL,
-    column_refusals,
-    patient,
-    refusals,
-)
+from specs import EXAMPLE, MINIMAL, column_refusals, patient, refusals
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import (
-    Spec,
-)
+from kanon_sql.spec import Spec
 
 WORDS = [
     "version", "source", "release", "unit", "identifiers", "quasi_identifiers", "sensitive", "keep", "privacy",

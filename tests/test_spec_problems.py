@@ -6,17 +6,10 @@ import re
 import textwrap
 
 import pytest
-from specs import (
-    HEAD,
-    TAIL,
-    make,
-    problems,
-)
+from specs import HEAD, TAIL, make, problems
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import (
-    Spec,
-)
+from kanon_sql.spec import Spec
 
 
 def test_did_you_mean_at_every_depth() -> None:

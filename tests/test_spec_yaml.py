@@ -6,17 +6,10 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from specs import (
-    HEAD,
-    TAIL,
-    problems,
-)
+from specs import HEAD, TAIL, problems
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import (
-    Spec,
-    TreeHierarchy,
-)
+from kanon_sql.spec import Spec, TreeHierarchy
 
 
 def test_a_missing_file(tmp_path: Path) -> None:
