@@ -14,7 +14,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from oracle import Hierarchy, Row, with_null
+from model_oracle import Hierarchy, Row, with_null
 
 Hierarchies = Mapping[str, Hierarchy]
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from oracle import Hierarchy, Row, with_null
+from model_oracle import Hierarchy, Row, with_null
 
 Vector = tuple[Any, ...]
 Weights = Mapping[tuple[Vector, Any], Fraction]

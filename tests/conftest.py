@@ -1,16 +1,20 @@
-"""Fixtures shared by the tests: a DuckDB database in memory that tables are typed into."""
+"""Fixtures shared by the tests: a DuckDB database in memory that tables are typed into, and a clinic's files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from command_line import SPEC, make_clinic, run
 from hypothesis import settings
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
+
+pytest.register_assert_rewrite("audits", "oracle_answers", "ordered", "search_problems", "specs")
 
 # A shared or slow machine must not fail a test: what is slow is measured in benchmarks/.
 settings.register_profile("no-deadline", deadline=None)
@@ -75,3 +79,31 @@ def shared_database() -> Iterator[Database]:
     """One database for all examples of a module's properties; every example replaces the tables."""
     with duckdb.connect(config={"threads": 2}) as connection:
         yield Database(connection)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where a module's examples write their hierarchies."""
+    return tmp_path_factory.mktemp("hierarchies")
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A clinic that has been anonymized; tests only read it."""
+    directory = tmp_path_factory.mktemp("published")
+    make_clinic(directory / "clinic.duckdb")
+    (directory / "spec.yml").write_text(SPEC)
+    result = run("anonymize", directory / "spec.yml", "-d", directory / "clinic.duckdb")
+    assert result.exit_code == 0, result.output
+    return directory, result
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with clinic.duckdb and spec.yml."""
+    make_clinic(tmp_path / "clinic.duckdb")
+    (tmp_path / "spec.yml").write_text(SPEC)
+    (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("KANON_SQL_DATABASE", raising=False)
+    return tmp_path

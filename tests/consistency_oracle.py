@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from audit_oracle import row_may_be
-from oracle import Hierarchy, Row
+from model_oracle import Hierarchy, Row
 
 Edges = list[set[int]]
 """Per row of the release: the numbers of the records that it is consistent with."""

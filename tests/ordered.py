@@ -19,8 +19,9 @@ from unittest.mock import patch
 import oracle
 from conftest import Database
 from hypothesis import strategies as st
-from oracle import Hierarchy, Oracle
-from test_against_oracle import close, metrics_of
+from model_oracle import Hierarchy
+from oracle import Oracle
+from oracle_answers import close, metrics_of
 
 import kanon_sql
 from kanon_sql.evaluate import search as searching

@@ -9,7 +9,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
-from oracle import Hierarchy, Oracle, Requirement, height_of
+from model_oracle import Hierarchy, Requirement, height_of
+from oracle import Oracle
 
 TIMES = int(os.environ.get("KANON_EXAMPLES", "1"))
 """Run so many times the usual number of examples."""

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from audits import small_spec
+from command_line import run
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from test_audit import small_spec
-from test_cli import run
 
 from kanon_sql import audit, check
 from kanon_sql.disclosure.attacks import Attack

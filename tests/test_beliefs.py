@@ -17,7 +17,7 @@ from beliefs_oracle import by_theorem, by_worlds, judge, of_known_people, prior
 from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle import Hierarchy, generalize, height_of
+from model_oracle import Hierarchy, generalize, height_of
 from servers import subject_of
 from strategies import examples, hierarchies
 from typer.testing import CliRunner

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import make_clinic, run
+from command_line import make_clinic, run
 from test_report import CLOSE
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary
 import duckdb
 import jsonschema
 import pytest
+from command_line import make_clinic, refused, run, tables
 from servers import subject_of
-from test_cli import make_clinic, refused, run, tables
 
 import kanon_sql
 from kanon_sql.cli.interrupts import interrupts

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 import pytest
-from test_cli import SPEC, make_clinic, refused, run
+from command_line import SPEC, make_clinic, refused, run
 
 import kanon_sql
 from kanon_sql.testing.reference import alike

@@ -16,7 +16,7 @@ from conftest import Database
 from consistency_oracle import Consistent, consistent, edges_of
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Hierarchy, generalize, height_of
+from model_oracle import Hierarchy, generalize, height_of
 from servers import subject_of
 from strategies import examples, hierarchies
 

@@ -276,6 +276,17 @@ def test_a_release_from_the_first_build_to_data_that_drifts(project: Project) ->
     succeeded(project.dbt("deps"))
     succeeded(project.dbt("seed", "--select", "visits"))
     project.write(expected)
+    assert_built(project)
+    assert_the_release_is_anonymizes(project, expected)
+    visits = project.folder / "seeds" / "visits.csv"
+    drifted = visits.read_text() + "".join(f"{n},Qwyjibo,{n},{n}{n},f,flu,{n}\n" for n in range(200, 260))
+    visits.write_text(drifted)
+    assert_small_classes_stop_every_build(project)
+    visits.write_text(drifted.replace(",f,", ",Qwyjibo,", 1))
+    assert_a_value_that_no_hierarchy_covers_stops_the_build(project, expected)
+
+
+def assert_built(project: Project) -> None:
     built = project.dbt("build", "--show-all-deprecations")
     succeeded(built)
     assert "deprecat" not in built.stdout.lower()
@@ -285,7 +296,9 @@ def test_a_release_from_the_first_build_to_data_that_drifts(project: Project) ->
     assert set(statuses.values()) == {"success", "pass", "warn"}
     assert all("visits_release" not in name for name, status in statuses.items() if status == "warn")
 
-    # It is the release that anonymize makes. What failing tests leave behind are sizes: no quasi-identifier.
+
+def assert_the_release_is_anonymizes(project: Project, expected: DuckDB) -> None:
+    """What failing tests leave behind are sizes: no quasi-identifier."""
     release, stored = project.fetch(
         "SELECT * FROM visits_release", f"SELECT * FROM {FAILURES[project.target]}.{STORED}"
     )
@@ -294,10 +307,9 @@ def test_a_release_from_the_first_build_to_data_that_drifts(project: Project) ->
     assert stored
     assert all(len(row) == 2 and isinstance(row[1], int) and row[1] <= row[0] for row in stored)
 
-    # Small classes, beyond the limit: every way to build stops, and the old release stays.
-    visits = project.folder / "seeds" / "visits.csv"
-    drifted = visits.read_text() + "".join(f"{n},Qwyjibo,{n},{n}{n},f,flu,{n}\n" for n in range(200, 260))
-    visits.write_text(drifted)
+
+def assert_small_classes_stop_every_build(project: Project) -> None:
+    """They are beyond the limit."""
     failed = project.dbt("build")
     assert failed.returncode == 1
     statuses = project.results()
@@ -309,8 +321,9 @@ def test_a_release_from_the_first_build_to_data_that_drifts(project: Project) ->
     assert "beyond the suppression limit 0.2; nothing was published" in untested.stdout
     assert "Qwyjibo" not in failed.stdout + untested.stdout
 
-    # A value that no hierarchy covers.
-    visits.write_text(drifted.replace(",f,", ",Qwyjibo,", 1))
+
+def assert_a_value_that_no_hierarchy_covers_stops_the_build(project: Project, expected: DuckDB) -> None:
+    """And the old release stays, as it did when small classes came."""
     failed = project.dbt("build")
     assert failed.returncode == 1
     assert project.results()["kanon_sql_all_covered_visits_release__labelled_"] == "fail"

@@ -12,12 +12,13 @@ import sqlglot
 from conftest import Database
 from dbt_macros import CompilerError, Dbt, Relation
 from hypothesis import example, given
-from oracle import Requirement, model_of, worst
+from model_oracle import Requirement, model_of, worst
+from oracle_answers import assert_achieved, examined, key_of, reached
+from oracle_cases import NOBODY_TELLS, SAME_PERSON, Case, cases, load
 from servers.base import Missing
 from servers.postgres import PostgresSubject
 from servers.spark import SparkSubject
 from strategies import RandomProblem, examples, problems
-from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, assert_achieved, cases, examined, key_of, load, reached
 
 import kanon_sql
 from kanon_sql.testing import Subject
@@ -57,11 +58,6 @@ def measured(
         "violating_classes": len(violating),
         "violating_rows": sum(row[len(columns)] for row in violating),
     }
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 @given(case=cases(max_nodes=4))

@@ -15,9 +15,9 @@ import pytest
 from conftest import Database, quoted
 from dbt_macros import CompilerError, Dbt, Relation
 from hypothesis import event, given
+from oracle_cases import Case, cases, load
 from ruamel.yaml import YAML
 from strategies import VALUES, examples
-from test_against_oracle import Case, cases, load
 from test_dbt_macros import package
 from typer.testing import CliRunner
 
@@ -131,11 +131,6 @@ def written(database: Database, tmp_path: Path, **changes: Any) -> DbtResult:
 
 
 # --- The same release -----------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 @given(case=cases(max_nodes=12))

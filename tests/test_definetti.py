@@ -11,13 +11,13 @@ from typing import Any
 import jsonschema
 import pytest
 from audit_oracle import row_may_be
+from audits import CLINIC, clinic, engine_marks, hierarchy_table, make, recoded, small_spec
 from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from oracle import Hierarchy
+from model_oracle import Hierarchy
 from servers import SUBJECTS, subject_of
 from strategies import RandomProblem, examples, problems
-from test_audit import CLINIC, clinic, engine_marks, hierarchy_table, make, recoded, small_spec
 
 import kanon_sql
 from kanon_sql import Spec, audit

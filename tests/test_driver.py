@@ -15,7 +15,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_search import (
+from search_problems import (
     Evaluator,
     Problem,
     at_most,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from search_problems import Evaluator, Problem, make_problem, wide_problem
 from strategies import examples
-from test_search import Evaluator, Problem, make_problem, wide_problem
 
 from kanon_sql import search
 from kanon_sql.search import HEURISTICS, STRATEGIES, Outcome, Question, Verdict

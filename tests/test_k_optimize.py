@@ -35,11 +35,6 @@ from kanon_sql.sql.text import Sql
 # --- The optimum -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("domains")
-
-
 @given(case=cases())
 @examples(6)
 def test_it_publishes_what_brute_force_finds(shared_database: Database, folder: Path, case: Case) -> None:

@@ -17,7 +17,8 @@ from typing import Any
 import duckdb
 import pytest
 from literature import adult_answers, adult_dir, adult_hierarchy, adult_rows
-from oracle import Oracle, entropy_measure
+from model_oracle import entropy_measure
+from oracle import Oracle
 from oracle import loss as oracle_loss
 
 import kanon_sql

@@ -16,9 +16,10 @@ import pytest
 from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
-from oracle import Node, Oracle, class_size, generalize, height_of
+from model_oracle import Node, class_size, generalize, height_of
+from oracle import Oracle
+from oracle_cases import OWNERS, Case, cases, load, one_vector_each, with_persons
 from strategies import examples
-from test_against_oracle import OWNERS, Case, cases, load, one_vector_each, with_persons
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -31,11 +32,6 @@ from kanon_sql.evaluate.search import searched
 from kanon_sql.search import Batch
 
 WITH_MATRIX = {"algorithm": "samarati", "matrix": True}
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 def plain(case: Case, k: int) -> Case:

@@ -13,12 +13,12 @@ from typing import Any
 
 import jsonschema
 import pytest
+from audits import engine_marks
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
 from servers import SUBJECTS, subject_of
 from strategies import examples
-from test_audit import engine_marks
 
 from kanon_sql import Spec, audit
 from kanon_sql.disclosure.attacks import Attack

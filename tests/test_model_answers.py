@@ -14,9 +14,9 @@ import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Requirement, hierarchical_distance, judge, ordered_distance, tree_paths
+from model_oracle import Requirement, hierarchical_distance, judge, ordered_distance, tree_paths
+from pitfalls import classes, spec_of
 from strategies import examples
-from test_pitfalls import classes, spec_of
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError

@@ -11,17 +11,10 @@ import pytest
 from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
-from oracle import Requirement
+from model_oracle import Requirement
+from oracle_answers import assert_achieved, assert_every_node_and_every_search, examined
+from oracle_cases import Case, load, one_vector_each, with_persons
 from strategies import ONE_IN_FOUR, examples, k_anonymity, problems, random_rows
-from test_against_oracle import (
-    Case,
-    assert_achieved,
-    assert_every_node_and_every_search,
-    examined,
-    load,
-    one_vector_each,
-    with_persons,
-)
 
 import kanon_sql
 from kanon_sql.errors import SpecError
@@ -110,11 +103,6 @@ def model_cases(draw: st.DrawFn, max_nodes: int = 16) -> Case:
         if draw(st.booleans()):
             problem = replace(problem, rows=one_vector_each(problem.rows, problem.hierarchies, "unit"))
     return Case(problem=problem, forms=dict.fromkeys(problem.hierarchies, "table"), algorithm="optimal")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 @given(case=model_cases())

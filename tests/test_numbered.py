@@ -9,17 +9,13 @@ from typing import Any
 import pytest
 from conftest import Database
 from hypothesis import assume, event, given
+from oracle_answers import assert_achieved, examined
+from oracle_cases import Case, load
 from strategies import examples
-from test_against_oracle import Case, assert_achieved, examined, load
 from test_models import model_cases
 
 import kanon_sql
 from kanon_sql.sql.dialects import dialect_named
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 def of_one_attribute(requirements: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,10 +10,8 @@ from typing import Any
 import literature as lit
 import pytest
 from hypothesis import HealthCheck, given, settings
-from oracle import (
-    Oracle,
+from model_oracle import (
     Row,
-    below,
     classes,
     entropy_measure,
     equal_distance,
@@ -22,6 +20,7 @@ from oracle import (
     judge,
     recursive_measure,
 )
+from oracle import Oracle, below
 from strategies import RandomProblem, problems
 
 K2 = {"k_anonymity": {"k": 2}}

@@ -16,7 +16,7 @@ import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from oracle import Hierarchy, generalize, height_of, with_null
+from model_oracle import Hierarchy, generalize, height_of, with_null
 from strategies import UNITS, examples, hierarchies
 
 import kanon_sql
@@ -118,26 +118,33 @@ def test_check_against_the_oracle(
     assert found["violating_classes"] == len(bad)
     assert found["violating_rows"] == sum(item[0] for item in bad)
     assert found["k"] == min((item[2] for item in classes), default=None)
-    presence = {"delta_presence": {"population": "census", "delta_min": min(least, most), "delta_max": most}}
+    assert_presence(shared_database, spec, given, (min(least, most), most))
+
+
+def assert_presence(database: Database, spec: Spec, given: dict[str, Any], delta: tuple[float, float]) -> None:
+    """delta-presence of the same table, which asks for people where k-map asks for rows."""
+    tables, people, rows, unit = given["tables"], given["people"], given["rows"], given["unit"]
+    presence = {"delta_presence": {"population": "census", "delta_min": delta[0], "delta_max": delta[1]}}
     spec = Spec.from_dict({**spec.to_dict(), "privacy": [presence]})
     if unit is not None and any(row[unit] is None for row in rows):
         with pytest.raises(UnsupportedError, match=r"rows have no unit \(NULL\)"):
-            kanon_sql.check(shared_database.engine, spec)
+            kanon_sql.check(database.engine, spec)
         return
     if several(rows, people, tables):
         with pytest.raises(UnsupportedError, match="several classes stand for one person"):
-            kanon_sql.check(shared_database.engine, spec)
+            kanon_sql.check(database.engine, spec)
         return
-    found = kanon_sql.check(shared_database.engine, spec).achieved['delta_presence("census")']
+    found = kanon_sql.check(database.engine, spec).achieved['delta_presence("census")']
 
     def holds(records: int, persons: int) -> bool:
-        low, high = Fraction(str(min(least, most))), Fraction(str(most))
+        low, high = (Fraction(str(share)) for share in delta)
         return 0 < persons >= records and low <= Fraction(records, persons) <= high
 
+    classes = judged(rows, people, tables, unit)
     bad = [item for item in classes if not holds(item[1], item[2])]
     cells = {tuple(row[c] for c in tables) for row in rows}
     absent = {tuple(p[c] for c in tables) for p in people if not any(stands_for(one, p, tables) for one in cells)}
-    assert found["violating_classes"] == len(bad) + (len(absent) if min(least, most) > 0 else 0)
+    assert found["violating_classes"] == len(bad) + (len(absent) if delta[0] > 0 else 0)
     assert found["violating_rows"] == sum(item[0] for item in bad)
     if classes and all(item[2] for item in classes):
         assert found["delta_max"] == pytest.approx(max(item[1] / item[2] for item in classes))

@@ -26,6 +26,7 @@ from kanon_sql.verbs import anonymize as anonymize_module
 from kanon_sql.verbs.clean import clean
 
 RELEASE = "visits_release"
+TYPES = {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
 ROWS = [("Ada Planted", sex, age, f"illness {age % 3}") for sex in "FM" for age in (30, 31, 32, 40, 41, 42) * 2]
 OLD_ROWS = Counter({("*", "30s", "before"): 7})
 
@@ -33,8 +34,7 @@ OLD_ROWS = Counter({("*", "30s", "before"): 7})
 @pytest.fixture
 def visits(database: Database) -> Database:
     """A small source."""
-    columns = {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
-    database.table("visits", columns, ROWS)
+    database.table("visits", TYPES, ROWS)
     return database
 
 
@@ -106,7 +106,7 @@ def statement_names(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The statements of an undisturbed run that replaces a release."""
     with duckdb.connect(config={"threads": 1}) as connection, monkeypatch.context() as patch:
         database = Database(connection)
-        database.table("visits", {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}, ROWS)
+        database.table("visits", TYPES, ROWS)
         publish_old(database)
         tripwire = Tripwire(patch, 0, KeyboardInterrupt())
         assert kanon_sql.anonymize(database.engine, spec(quasi_identifiers=AT_ONE_NODE)).passed
@@ -132,8 +132,7 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
     for n, error in trials[part::2]:
         with duckdb.connect(config={"threads": 1}) as connection:
             database = Database(connection)
-            types = {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
-            database.table("visits", types, ROWS)
+            database.table("visits", TYPES, ROWS)
             if replaces:
                 publish_old(database)
             raised = False
@@ -160,11 +159,15 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
                 "engines/scratch/forget",
             ):
                 assert leftovers(database) == recorded(database) == [], where
-            connection.execute("BEGIN TRANSACTION")  # the run's own transaction is over
-            connection.execute("ROLLBACK")
-            clean(database.engine, drop=True)
-            assert recorded(database) == [], where
-            assert not [name for name in leftovers(database) if name.endswith("_release")], where
+            assert_clean_leaves_nothing(database, where)
+
+
+def assert_clean_leaves_nothing(database: Database, where: str) -> None:
+    database.connection.execute("BEGIN TRANSACTION")  # the run's own transaction is over
+    database.connection.execute("ROLLBACK")
+    clean(database.engine, drop=True)
+    assert recorded(database) == [], where
+    assert not [name for name in leftovers(database) if name.endswith("_release")], where
 
 
 def test_the_run_after_an_interrupted_one_succeeds(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,7 +215,7 @@ def test_a_killed_process_leaves_the_old_release(tmp_path: Path, name: str, occu
     script.write_text(textwrap.dedent(KILLED), encoding="utf-8")
     with duckdb.connect(str(file)) as connection:
         database = Database(connection)
-        database.table("visits", {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}, ROWS)
+        database.table("visits", TYPES, ROWS)
         publish_old(database)
     done = subprocess.run([sys.executable, str(script), str(file), str(yaml), name, str(occurrence)], check=False)
     assert done.returncode == -signal.SIGKILL
@@ -237,7 +240,7 @@ def test_killed_after_the_commit_is_published(tmp_path: Path) -> None:
     script.write_text(textwrap.dedent(KILLED), encoding="utf-8")
     with duckdb.connect(str(file)) as connection:
         database = Database(connection)
-        database.table("visits", {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}, ROWS)
+        database.table("visits", TYPES, ROWS)
     done = subprocess.run(
         [sys.executable, str(script), str(file), str(yaml), "engines/scratch/forget", "1"], check=False
     )
@@ -506,7 +509,7 @@ def test_the_rows_are_shuffled(visits: Database) -> None:
 def test_a_read_only_connection_cannot_anonymize(tmp_path: Path) -> None:
     file = tmp_path / "clinic.duckdb"
     with duckdb.connect(str(file)) as connection:
-        types = {"name": "VARCHAR", "sex": "VARCHAR", "age": "INTEGER", "diagnosis": "VARCHAR"}
+        types = TYPES
         Database(connection).table("visits", types, ROWS)
     engine = kanon_sql.connect(file, read_only=True)
     try:

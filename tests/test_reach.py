@@ -13,9 +13,9 @@ import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle_cases import Case, cases, load
 from servers import subject_of
 from strategies import examples
-from test_against_oracle import Case, cases, folder, load
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -30,8 +30,6 @@ from kanon_sql.models.privacy import (
     RecursiveCLDiversity,
     Whole,
 )
-
-__all__ = ["folder"]
 
 COUNTS = st.lists(st.integers(1, 6), min_size=0, max_size=4)
 REMOVABLE = st.integers(0, 12)

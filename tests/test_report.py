@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import duckdb
 import pytest
-from test_cli import SECRET, SPEC, make_clinic, refused, run
+from command_line import SECRET, SPEC, make_clinic, refused, run
 
 import kanon_sql
 from kanon_sql.errors import SpecError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_cli import SECRET, SPEC, make_clinic, run
+from command_line import SECRET, SPEC, make_clinic, run
 
 import kanon_sql
 from kanon_sql.errors import SpecError

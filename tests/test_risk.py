@@ -28,6 +28,7 @@ from kanon_sql.report.json import risk_schema
 from kanon_sql.report.risk import risk_text
 from kanon_sql.report.text import print_text
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.risk import RiskResult
 
 Row = Mapping[str, Any]
 COLUMNS = ["q0", "q1", "q2"]
@@ -84,7 +85,16 @@ def oracle(
         else:
             answer["journalist"] = (None, None, 0)
         answer["population_uniques"] = sum(risk == 1 for risk in each)
-    measured = {}
+    measured = measures_of_combinations(rows, unit)
+    answer["combinations"] = measured
+    unique = [columns for columns, item in measured.items() if item[3] and len(columns) <= largest]
+    answer["minimal"] = {c for c in unique if not any(set(part) < set(c) for part in unique)}
+    return answer
+
+
+def measures_of_combinations(rows: Sequence[Row], unit: str | None) -> dict[tuple[str, ...], tuple[Any, ...]]:
+    """Per combination: distinction, separation, how many are unique, and whether all are."""
+    measured: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for size in range(1, len(COLUMNS) + 1):
         for columns in subsets(COLUMNS, size):
             sizes = list(classes_of(rows, columns, unit).values())
@@ -96,10 +106,7 @@ def oracle(
                 sum(s == 1 for s in sizes),
                 total > 0 and all(s == 1 for s in sizes),
             )
-    answer["combinations"] = measured
-    unique = [columns for columns, item in measured.items() if item[3] and len(columns) <= largest]
-    answer["minimal"] = {c for c in unique if not any(set(part) < set(c) for part in unique)}
-    return answer
+    return measured
 
 
 def same(found: float | None, expected: Fraction | None) -> bool:
@@ -148,6 +155,12 @@ def test_against_the_oracle(shared_database: Database, given: Any, threshold: st
     found = kanon_sql.risk(shared_database.engine, spec_of(unit=unit), **asked)
     jsonschema.Draft202012Validator(risk_schema()).validate(json.loads(json.dumps(found.to_dict())))
     assert found.histogram.rows == len(rows)
+    assert_attackers(found, expected)
+    assert_combinations(found, expected, largest)
+
+
+def assert_attackers(found: RiskResult, expected: dict[str, Any]) -> None:
+    """The prosecutor, the journalist and the marketer, and who is unique."""
     assert found.histogram.records == expected["records"]
     assert found.histogram.uniques == expected["unique"]
     for name in ("prosecutor", "journalist"):
@@ -160,6 +173,10 @@ def test_against_the_oracle(shared_database: Database, given: Any, threshold: st
     assert same(found.marketer, expected["marketer"])
     if found.journalist is not None:
         assert found.journalist.population_uniques == expected["population_uniques"]
+
+
+def assert_combinations(found: RiskResult, expected: dict[str, Any], largest: int) -> None:
+    """What each combination of columns tells apart, and the smallest that tell everybody apart."""
     asked_about = {}
     for item in found.combinations:
         columns = tuple(COLUMNS[position] for position in item.columns)

@@ -205,136 +205,179 @@ def _models(tree: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.slow
-def test_every_template_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    used: set[str] = set()
+@pytest.fixture
+def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The templates that have been rendered."""
+    names: set[str] = set()
     original = templates.Environment.get_template
 
     def noted(self: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        used.add(name.removesuffix(".sql.j2"))
+        names.add(name.removesuffix(".sql.j2"))
         return original(self, name, *args, **kwargs)
 
     monkeypatch.setattr(templates.Environment, "get_template", noted)
-    from kanon_sql.release.manifest import published_manifest
+    return names
+
+
+BASE: dict[str, Any] = {
+    "version": 1, "source": "t", "release": "r", "sensitive": ["s"], "suppression": {"limit": 0.2},
+}  # fmt: skip
+BY_AGE = {**BASE, "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}}}
+TREE = {"tree": {"x": ["0", "1"], "y": ["2"]}}
+
+
+def spec_of(base: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict({**base, **changes})
+
+
+def run_on_the_demo(folder: Path) -> None:
     from kanon_sql.verbs.clean import clean
     from kanon_sql.verbs.demo import demo
     from kanon_sql.verbs.doctor import doctor
     from kanon_sql.verbs.init.profile import write_spec
-    from kanon_sql.verbs.sqlmesh import audits
 
-    demo(tmp_path)
-    engine = kanon_sql.connect(tmp_path / "demo.duckdb")
+    demo(folder)
+    engine = kanon_sql.connect(folder / "demo.duckdb")
     write_spec(engine, "visits")
     doctor(engine)
     clean(engine, drop=True)
     engine.close()
+
+
+def run_anonymize(connection: duckdb.DuckDBPyConnection) -> None:
+    """By every metric of classes, with NULLs, persons, masks and every model."""
+    from kanon_sql.release.manifest import published_manifest
+
+    coarse = {"n": {"intervals": [7, 21, 42], "maximum_level": 2}}
+    masked = {"limit": 0.5, "style": "mask"}
+    models = [
+        {"k_anonymity": 19},
+        {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
+        {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 3}},
+        {"t_closeness": {"attribute": "s", "t": 0.9}},
+    ]
+    extras: tuple[dict[str, Any], ...] = (
+        {"quasi_identifiers": {"n": {"table": "h"}, "m": None}, "privacy": [{"k_anonymity": 2}]},
+        {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 2}], "sensitive": []},
+        # The masked persons would violate, so they are dropped.
+        {"unit": "person", "quasi_identifiers": coarse, "suppression": masked, "privacy": models[:1]},
+        {"quasi_identifiers": coarse, "suppression": masked, "privacy": models},
+    )
+    for metric in ("loss", "entropy", "discernibility", "ambiguity"):
+        for extra in extras:
+            spec = spec_of(BASE, **extra, search={"metric": metric})
+            published = kanon_sql.anonymize(kanon_sql.connect(connection), spec, details=True)
+            if published.manifest is not None:
+                engine = kanon_sql.connect(connection)
+                with engine.run(Deadline(None)):
+                    published_manifest(engine, published.manifest["run_id"])
+            kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
+
+
+def run_searches(connection: duckdb.DuckDBPyConnection) -> None:
+    tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
+    few = {**BASE, "sensitive": [], "quasi_identifiers": {"n": {"table": "h"}, "s": tree}}
+    for options in (
+        {"algorithm": "samarati", "matrix": True},
+        {"algorithm": "k_optimize", "cuts": 4},
+        {"algorithm": "k_optimize", "cuts": 4, "metric": "discernibility"},
+    ):
+        kanon_sql.plan(kanon_sql.connect(connection), spec_of(few, privacy=[{"k_anonymity": 5}], search=options))
+    chain = [{"k_anonymity": 2}, {"k_anonymity": {"k": 9, "quasi_identifiers": ["n"]}}]
+    sets = {"quasi_identifiers": {"n": {"intervals": [7, 21, 42]}, "s": None}, "sensitive": [], "privacy": chain}
+    kanon_sql.plan(kanon_sql.connect(connection), spec_of(BASE, **sets))
+
+
+def run_models_of_values(connection: duckdb.DuckDBPyConnection) -> None:
+    listed = {"allow_positive": ["0"], "forbid_negative": ["1"], "c2": 0.1}
+    hierarchical = {"attribute": "s", "t": 0.5, "distance": "hierarchical"}
+    every = [
+        {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "ordered"}},
+        {"t_closeness": {**hierarchical, "hierarchy": TREE}},
+        {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 3, "values": ["0"]}},
+        {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 3}},
+        {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "basic"}},
+        {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
+        {"delta_disclosure": {"attribute": "s", "delta": 1}},
+        {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
+    ]
+    plain = {**BASE, "quasi_identifiers": {"n": None}}
+    kanon_sql.check(kanon_sql.connect(connection), spec_of(plain, privacy=every), "t", reveal=3)
+    by_rule = [{"t_closeness": {**hierarchical, "hierarchy": {"intervals": [2, 4]}}}]
+    kanon_sql.check(kanon_sql.connect(connection), spec_of(plain, privacy=by_rule), "t")
+
+
+def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
+    lasting = {**BASE, "quasi_identifiers": {"n": {"intervals": [7, 21]}}, "privacy": [{"k_anonymity": 2}]}
+    for release in ("r1", "r2"):
+        spec = spec_of(lasting, release=release, ledger="l")
+        assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
+    again = kanon_sql.Republication("t", "person", 2)
+    kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
+
+
+def run_references(connection: duckdb.DuckDBPyConnection) -> None:
+    """Models that compare with a population or with beliefs; the release is what the attacks are made on."""
+    engine = kanon_sql.connect(connection)
+    connection.execute("CREATE TABLE census AS SELECT n, person FROM t")
+    spec = spec_of(BY_AGE, privacy=_models(TREE))
+    assert kanon_sql.anonymize(engine, spec).passed
+    kanon_sql.check(engine, spec, "t", reveal=1)
+    at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
+    kanon_sql.check(engine, spec_of(BY_AGE, privacy=[at_least], unit="person"), "t")
+    kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"k_map": {"population": "census", "k": 2}}]))
+    believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
+    kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"bayes_optimal": believed}]), "t")
+
+
+def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
+    engine = kanon_sql.connect(connection)
+    connection.execute("CREATE TABLE a_view AS SELECT n, s FROM r")
+    others: dict[str, Any] = {"earlier": ["r"], "other_views": ["a_view"]}
+    every = spec_of(BY_AGE, privacy=_models(TREE))
+    kanon_sql.audit(engine, every, external="census", hierarchies={"s": TREE}, reveal=1, **others)
+    two = [{"l_diversity": {"attribute": "s", "l": 2}}]
+    strict = spec_of(BY_AGE, privacy=two, suppression={"limit": 0}, release="strict")
+    assert kanon_sql.anonymize(engine, strict).passed
+    kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
+    connection.execute(
+        "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
+    )
+    kanon_sql.audit(engine, strict, "cells", attacks=["consistency"])
+    connection.execute("CREATE TABLE masked AS SELECT '*' AS n, s FROM t")  # which may stand beside any level
+    kanon_sql.audit(engine, strict, "masked", attacks=["consistency"])
+
+
+def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+    from kanon_sql.verbs.init.profile import write_spec
+    from kanon_sql.verbs.sqlmesh import audits
+
+    engine = kanon_sql.connect(connection)
+    spec = spec_of(BY_AGE, unit="person", privacy=_models(TREE)[:2])
+    kanon_sql.check(engine, spec, "t")
+    audits(engine, spec_of(BY_AGE, privacy=[{"k_anonymity": 2}]), "t")
+    kanon_sql.risk(engine, spec, population="census")
+    kanon_sql.hierarchy(engine, spec, reveal=1)
+    kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
+    connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
+    write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
+
+
+@pytest.mark.slow
+def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
+    run_on_the_demo(tmp_path)
     with duckdb.connect() as connection:
         connection.execute(
             "CREATE TABLE t AS SELECT range AS n, range % 3 AS s, range AS person, now() AS m FROM range(60)"
         )
         connection.execute("CREATE TABLE h AS SELECT range AS v, range % 2 AS w FROM range(60)")
-        base = {"version": 1, "source": "t", "release": "r", "sensitive": ["s"], "suppression": {"limit": 0.2}}
-        for metric in ("loss", "entropy", "discernibility", "ambiguity"):
-            for extra in (
-                {"quasi_identifiers": {"n": {"table": "h"}, "m": None}, "privacy": [{"k_anonymity": 2}]},
-                {"quasi_identifiers": {"n": {"table": "h"}}, "privacy": [{"k_anonymity": 2}], "sensitive": []},
-                {  # the masked persons would violate, so they are dropped
-                    "unit": "person",
-                    "quasi_identifiers": {"n": {"intervals": [7, 21, 42], "maximum_level": 2}},
-                    "suppression": {"limit": 0.5, "style": "mask"},
-                    "privacy": [{"k_anonymity": 19}],
-                },
-                {
-                    "quasi_identifiers": {"n": {"intervals": [7, 21, 42], "maximum_level": 2}},
-                    "suppression": {"limit": 0.5, "style": "mask"},
-                    "privacy": [
-                        {"k_anonymity": 19},
-                        {"l_diversity": {"attribute": "s", "l": 2, "kind": "entropy"}},
-                        {"l_diversity": {"attribute": "s", "l": 2, "kind": "recursive", "c": 3}},
-                        {"t_closeness": {"attribute": "s", "t": 0.9}},
-                    ],
-                },
-            ):
-                spec = kanon_sql.Spec.from_dict({**base, **extra, "search": {"metric": metric}})
-                published = kanon_sql.anonymize(kanon_sql.connect(connection), spec, details=True)
-                if published.manifest is not None:
-                    engine = kanon_sql.connect(connection)
-                    with engine.run(Deadline(None)):
-                        published_manifest(engine, published.manifest["run_id"])
-                kanon_sql.check(kanon_sql.connect(connection), spec, count_rows=True)
-        tree = {"tree": {"low": ["0", "1"], "high": ["2"]}}
-        few = {
-            "sensitive": [],
-            "quasi_identifiers": {"n": {"table": "h"}, "s": tree},
-            "privacy": [{"k_anonymity": 5}],
-        }
-        for options in (
-            {"algorithm": "samarati", "matrix": True},
-            {"algorithm": "k_optimize", "cuts": 4},
-            {"algorithm": "k_optimize", "cuts": 4, "metric": "discernibility"},
-        ):
-            spec = kanon_sql.Spec.from_dict({**base, **few, "search": options})
-            kanon_sql.plan(kanon_sql.connect(connection), spec)
-        tree = {"tree": {"x": ["0", "1"], "y": ["2"]}}
-        listed = {"allow_positive": ["0"], "forbid_negative": ["1"], "c2": 0.1}
-        every = [
-            {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "ordered"}},
-            {"t_closeness": {"attribute": "s", "t": 0.5, "distance": "hierarchical", "hierarchy": tree}},
-            {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.5, "k": 3, "values": ["0"]}},
-            {"p_sensitive_k_anonymity": {"attribute": "s", "p": 2, "k": 3}},
-            {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "basic"}},
-            {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
-            {"delta_disclosure": {"attribute": "s", "delta": 1}},
-            {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
-        ]
-        spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": every})
-        kanon_sql.check(kanon_sql.connect(connection), spec, "t", reveal=3)
-        close = {"t_closeness": {**every[1]["t_closeness"], "hierarchy": {"intervals": [2, 4]}}}
-        spec = kanon_sql.Spec.from_dict({**base, "quasi_identifiers": {"n": None}, "privacy": [close]})
-        kanon_sql.check(kanon_sql.connect(connection), spec, "t")
-        lasting = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21]}}, "privacy": [{"k_anonymity": 2}]}
-        for release in ("r1", "r2"):
-            spec = kanon_sql.Spec.from_dict({**lasting, "release": release, "ledger": "l"})
-            assert kanon_sql.anonymize(kanon_sql.connect(connection), spec).passed
-        again = kanon_sql.Republication("t", "person", 2)
-        kanon_sql.check(kanon_sql.connect(connection), spec, "t", republication=again)
-        connection.execute("CREATE TABLE census AS SELECT n, person FROM t")
-        engine = kanon_sql.connect(connection)
-        chain = [{"k_anonymity": 2}, {"k_anonymity": {"k": 9, "quasi_identifiers": ["n"]}}]
-        sets = {"quasi_identifiers": {"n": {"intervals": [7, 21, 42]}, "s": None}, "sensitive": [], "privacy": chain}
-        kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**base, **sets}))
-        by_age = {**base, "quasi_identifiers": {"n": {"intervals": [7, 21, 42]}}}
-        spec = kanon_sql.Spec.from_dict({**by_age, "privacy": _models(tree)})
-        assert kanon_sql.anonymize(engine, spec).passed
-        kanon_sql.check(engine, spec, "t", reveal=1)
-        at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
-        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [at_least], "unit": "person"}), "t")
-        of_census = {"k_map": {"population": "census", "k": 2}}
-        kanon_sql.check(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [of_census]}))
-        connection.execute("CREATE TABLE a_view AS SELECT n, s FROM r")
-        others: dict[str, Any] = {"earlier": ["r"], "other_views": ["a_view"]}
-        kanon_sql.audit(engine, spec, external="census", hierarchies={"s": tree}, reveal=1, **others)
-        two = {"privacy": [{"l_diversity": {"attribute": "s", "l": 2}}], "suppression": {"limit": 0}}
-        spec = kanon_sql.Spec.from_dict({**by_age, **two, "release": "strict"})
-        assert kanon_sql.anonymize(engine, spec).passed
-        kanon_sql.audit(engine, spec, attacks=["minimality", "definetti"])
-        connection.execute(
-            "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
-        )
-        kanon_sql.audit(engine, spec, "cells", attacks=["consistency"])
-        connection.execute("CREATE TABLE masked AS SELECT '*' AS n, s FROM t")  # which may stand beside any level
-        kanon_sql.audit(engine, spec, "masked", attacks=["consistency"])
-        believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
-        spec = kanon_sql.Spec.from_dict({**by_age, "privacy": [{"bayes_optimal": believed}]})
-        kanon_sql.check(engine, spec, "t")
-        spec = kanon_sql.Spec.from_dict({**by_age, "unit": "person", "privacy": _models(tree)[:2]})
-        kanon_sql.check(engine, spec, "t")
-        audits(engine, kanon_sql.Spec.from_dict({**by_age, "privacy": [{"k_anonymity": 2}]}), "t")
-        kanon_sql.risk(engine, spec, population="census")
-        kanon_sql.hierarchy(engine, spec, reveal=1)
-        kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
-        connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
-        write_spec(engine, "sizes", skeleton_directory=tmp_path / "skeletons")
+        run_anonymize(connection)
+        run_searches(connection)
+        run_models_of_values(connection)
+        run_ledger(connection)
+        run_references(connection)
+        run_attacks(connection)
+        run_other_verbs(connection, tmp_path)
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}

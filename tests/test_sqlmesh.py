@@ -16,9 +16,10 @@ import pytest
 import sqlglot
 from conftest import Database
 from hypothesis import example, given
+from oracle_answers import examined, key_of
+from oracle_cases import NOBODY_TELLS, SAME_PERSON, Case, cases, load
 from servers import subject_of
 from strategies import RandomProblem, examples, problems
-from test_against_oracle import NOBODY_TELLS, SAME_PERSON, Case, cases, examined, key_of, load
 
 import kanon_sql
 from kanon_sql.errors import SpecError, UnsupportedError
@@ -44,11 +45,6 @@ def violating(fetch: Fetch, text: str, table: str = "people") -> list[int]:
 
 
 # --- that they find what check finds --------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 def of_database(database: Database) -> Fetch:

@@ -13,10 +13,12 @@ import pytest
 from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
-from oracle import METRICS, Node, NodeResult, Oracle, Requirement, Vector, class_size, classes, judge, model_of
+from model_oracle import Node, Requirement, Vector, class_size, classes, judge, model_of
+from oracle import METRICS, NodeResult, Oracle
+from oracle_answers import assert_found, assert_nodes
+from oracle_cases import Case, cases, load, one_vector_each
 from servers import subject_of
 from strategies import RandomProblem, examples
-from test_against_oracle import Case, assert_found, assert_nodes, cases, folder, load, one_vector_each
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -24,9 +26,6 @@ from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import NothingToSearch
 from kanon_sql.evaluate.search import searched
 from kanon_sql.search import HEURISTICS, STRATEGIES, search
-
-__all__ = ["folder"]
-
 
 # --- an oracle: the most rows that some choice of classes keeps ---------------------------------------------
 

@@ -17,9 +17,10 @@ import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
+from oracle_answers import assert_found, metrics_of
+from oracle_cases import Case, cases, load
+from search_problems import Evaluator, at_most, binary_question, is_right, make_problem
 from strategies import examples
-from test_against_oracle import Case, assert_found, cases, load, metrics_of
-from test_search import Evaluator, at_most, binary_question, is_right, make_problem
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
@@ -67,9 +68,14 @@ def test_every_variant_asks_the_same_and_prepares_what_covers_it(seed: int, mono
     assert asked["basic"] == asked["super_roots"] == asked["cube"]
     assert not any(batch.prepare for batch in found["basic"])
 
+    assert_cube_prepares_every_larger_set(question, found["cube"])
+    assert_super_roots_prepare_one_node_of_a_subset(question, found["super_roots"], families)
+
+
+def assert_cube_prepares_every_larger_set(question: Question, batches: Sequence[Batch]) -> None:
     lowest = dict(enumerate(question.lattice.bottom))
     every = [axis for axis, top in enumerate(question.heights) if lowest[axis] != top]
-    for batch in found["cube"]:
+    for batch in batches:
         if batch.metrics:
             assert batch.prepare == ()
             continue
@@ -87,7 +93,11 @@ def test_every_variant_asks_the_same_and_prepares_what_covers_it(seed: int, mono
         prepared_sizes = [len(subset_of(question, node)) for node in batch.prepare]
         assert prepared_sizes == sorted(prepared_sizes, reverse=True)
 
-    for batch in found["super_roots"]:
+
+def assert_super_roots_prepare_one_node_of_a_subset(
+    question: Question, batches: Sequence[Batch], families: int
+) -> None:
+    for batch in batches:
         assert len(batch.prepare) <= families
         by_subset = {subset_of(question, node): node for node in batch.prepare}
         assert len(by_subset) == len(batch.prepare), "one of a subset"
@@ -152,11 +162,6 @@ def test_a_stopped_search_goes_on_with_its_frequency_sets() -> None:
 
 
 # --- the evaluator --------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("hierarchies")
 
 
 @given(case=cases(max_nodes=24), seed=st.integers(0, 2**32))

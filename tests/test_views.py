@@ -13,12 +13,12 @@ from typing import Any
 import jsonschema
 import pytest
 import views_oracle
+from audits import QUICK
 from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from servers import SUBJECTS, subject_of
 from strategies import examples
-from test_audit import QUICK
 from typer.testing import CliRunner
 
 import kanon_sql

@@ -61,9 +61,10 @@ class Handler(BaseHTTPRequestHandler):
                     handle.query(f"SET {key} = '{value}'")
                 answer = handle.query(sql, found.group(1) if found else "TabSeparated").bytes()
             finally:
-                for key in settings:
-                    handle.query(f"SET {key} = DEFAULT")
-                if "session_id" not in given:
+                if "session_id" in given:
+                    for key in settings:
+                        handle.query(f"SET {key} = DEFAULT")
+                else:  # nothing outlives the request
                     handle.close()
         except Exception as error:
             text = str(error)[str(error).find("Code: ") :]

@@ -1,0 +1,364 @@
+"""What every verb runs, in any dialect: the statements of the golden files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+import kanon_sql
+from kanon_sql.engines.base import Column
+from kanon_sql.engines.dry import DryEngine
+from kanon_sql.engines.workspace import Workspace, open_workspace
+from kanon_sql.evaluate.class_counts import count_classes
+from kanon_sql.evaluate.distance_vectors import DistanceMatrix
+from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.examine import Subject, examine, failing_classes
+from kanon_sql.evaluate.partitions.order import order_domains
+from kanon_sql.evaluate.reach import out_of_reach
+from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
+from kanon_sql.frequency.value_facts import facts_of
+from kanon_sql.hierarchies.exact import exact_texts
+from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
+from kanon_sql.models.quality import METRICS
+from kanon_sql.release.joint_table import View, examine_together
+from kanon_sql.release.publish import publish, refuse_foreign_release
+from kanon_sql.release.write import Written
+from kanon_sql.search import Batch
+from kanon_sql.spec import Spec
+from kanon_sql.sql.dialects import dialect_named
+from kanon_sql.sql.statement import Statement, source_relation
+from kanon_sql.sql.text import Relation, Sql
+from kanon_sql.verbs.clean import clean
+from kanon_sql.verbs.dbt.files import ADAPTERS
+from kanon_sql.verbs.dbt.labels import Given, labelled
+from kanon_sql.verbs.demo import _make_visits
+from kanon_sql.verbs.doctor import doctor
+from kanon_sql.verbs.init.profile import write_spec
+from kanon_sql.verbs.sqlmesh import DIALECTS as OF_SQLMESH
+from kanon_sql.verbs.sqlmesh import audits
+
+BASE: dict[str, Any] = {
+    "version": 1,
+    "source": "clinic.visits",
+    "release": "clinic.visits_release",
+    "quasi_identifiers": {
+        "age": {"intervals": [2.5], "bottom": 0, "top": 80},
+        "sex": {"tree": {"x": ["M", "it's"], "y": ["F\\"]}},
+    },
+    "sensitive": ["dx"],
+    "privacy": [{"k_anonymity": 3}],
+}
+DX = {"tree": {"x": {"y": ["a", "it's"]}, "z": {"w": ["b\\"]}}}
+LISTED = {"allow_positive": ["a"], "forbid_negative": ["it's"]}
+SPECS: dict[str, dict[str, Any]] = {
+    "loss, rows dropped": {"suppression": {"limit": 0.2}},
+    "entropy, prefixes and dates, NULLs suppressed": {
+        "source": {"query": "SELECT * FROM clinic_visits"},
+        "quasi_identifiers": {"zip": {"prefix": [3]}, "born": {"dates": ["day", "month", "quarter", "decade"]}},
+        "search": {"metric": "entropy"},
+        "nulls": "suppress",
+    },
+    "ambiguity, a user's expression": {
+        "quasi_identifiers": {"age": {"sql": ["floor(x / 10) // 2 * 20", "CASE WHEN x < 40 THEN 'young' END"]}},
+        "search": {"metric": "ambiguity"},
+    },
+    "discernibility, every model, masked": {
+        "quasi_identifiers": {"sex": None},
+        "privacy": [
+            {"k_anonymity": 3},
+            {"l_diversity": {"attribute": "dx", "l": 2}},
+            {"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy"}},
+            {"l_diversity": {"attribute": "dx", "l": 2, "kind": "recursive", "c": 3}},
+            {"t_closeness": {"attribute": "dx", "t": 0.7}},
+        ],
+        "suppression": {"limit": 0.3, "style": "mask"},
+        "search": {"metric": "discernibility"},
+    },
+    "nothing released but what is counted": {
+        "quasi_identifiers": {"age": {"intervals": [5]}, "sex": None},
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+        "suppression": {"limit": 0.2},
+    },
+    "intervals of files and rules, by loss": {
+        "quasi_identifiers": {"age": None, "sex": {"tree": {"x": ["M", "it's"], "y": ["F\\"]}}, "dx": None},
+        "sensitive": [],
+        "suppression": {"limit": 0.2},
+        "search": {"algorithm": "k_optimize", "cuts": 9},
+    },
+    "intervals, by discernibility, for persons": {
+        "unit": "person",
+        "search": {"algorithm": "k_optimize", "metric": "discernibility"},
+    },
+    "intervals, by discernibility, diverse": {
+        "privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "dx", "l": 2}}],
+        "search": {"algorithm": "k_optimize", "metric": "discernibility"},
+    },
+    "models of single values, distances": {
+        "quasi_identifiers": {"sex": None},
+        "sensitive": ["dx", "charge"],
+        "privacy": [
+            {"t_closeness": {"attribute": "charge", "t": 0.2, "distance": "ordered"}},
+            {"t_closeness": {"attribute": "dx", "t": 0.2, "distance": "hierarchical", "hierarchy": DX}},
+            {"alpha_k_anonymity": {"attribute": "dx", "alpha": 0.5, "k": 3, "values": ["it's", "b\\"]}},
+            {"p_sensitive_k_anonymity": {"attribute": "dx", "p": 2, "k": 3}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "basic"}},
+            {"beta_likeness": {"attribute": "dx", "beta": 1, "kind": "enhanced"}},
+            {"delta_disclosure": {"attribute": "dx", "delta": 1}},
+            {"l_diversity": {"attribute": "dx", "kind": "npd_recursive", "l": 2, "c": 2, "c2": 0.1, **LISTED}},
+        ],
+    },
+    "persons, masked": {
+        "quasi_identifiers": {"sex": None},
+        "unit": "person",
+        "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
+        "suppression": {"limit": 0.3, "style": "mask"},
+    },
+    "sets of quasi-identifiers": {
+        "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
+        "suppression": {"limit": 0.2},
+    },
+    "k-map and delta-presence of persons": {
+        "quasi_identifiers": {"sex": None},
+        "unit": "person",
+        "privacy": [
+            {"k_map": {"population": "clinic.census", "k": 3}},
+            {"delta_presence": {"population": "clinic.census", "delta_max": 0.5}},
+        ],
+        "suppression": {"limit": 0.3},
+    },
+}
+COLUMNS = [
+    Column("person", "INTEGER", "integer"), Column("age", "DECIMAL(5, 1)", "decimal"),
+    Column("sex", "VARCHAR", "text"), Column("weight", "DOUBLE", "float"), Column("dx", "VARCHAR", "text"),
+    Column("seen", "TIMESTAMP WITH TIME ZONE", "moment"),
+]  # fmt: skip
+VISITS = ("clinic", "visits")
+
+
+class Published(DryEngine):
+    """A database that every table exists in, a release of ours among them."""
+
+    def exists(self, parts: tuple[str, ...]) -> Any:
+        return "table"
+
+    def fetch(self, statement: Statement, limit: int) -> list[tuple[Any, ...]]:
+        rows = super().fetch(statement, limit)
+        if statement.name == "release/manifest/find":
+            return [(1,)]
+        if statement.name == "verbs/clean/recorded":
+            return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
+        if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
+            return [(1, *rows[0][1:])]
+        if statement.name == "disclosure/attacks/counted":  # somebody is found
+            return [(*rows[0][:4], 1, 1)]
+        if statement.name == "disclosure/attacks/consistent":
+            return [(0, 0, 2, 0)]  # two classes stand for one record
+        if statement.name in ("disclosure/attacks/cells", "disclosure/beliefs/weights"):
+            return [(0, 1)]
+        if statement.name == "frequency/population/overlap":
+            return [(0, 2, 1, 1)]  # two classes may stand for one person
+        return rows
+
+
+def spec_of(**changes: Any) -> Spec:
+    return Spec.from_dict({**BASE, **changes})
+
+
+@cache
+def statements(dialect: str) -> list[Statement]:
+    """What every verb would run."""
+    found: list[Statement] = []
+    for changes in SPECS.values():
+        found += kanon_sql.render(spec_of(**changes), dialect).statements
+    engine = Published(dialect, COLUMNS)
+    with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
+        run_stages(workspace)
+    run_checks_and_audits(engine)
+    write_spec(engine, "clinic.visits")
+    kanon_sql.hierarchy(engine, spec_of(), reveal=3)
+    kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
+    kanon_sql.risk(engine, spec_of())
+    doctor(engine)
+    clean(engine, drop=True)
+    if dialect in OF_SQLMESH:
+        texts = audits(engine, spec_of(privacy=[{"k_anonymity": 3}]), "clinic.other").removesuffix(";\n")
+        found.append(
+            Statement("verbs/sqlmesh/violating", texts.partition(";\n")[2].replace("@this_model", "this_model"))
+        )
+    if dialect in ADAPTERS:
+        found += [dbt_model(dialect, nulls) for nulls in ("suppress", "error")]
+    if dialect == "duckdb":  # the demo makes a DuckDB file
+        _make_visits(engine, None)
+    return found + engine.meter.log
+
+
+BY_NAME = {column.name: column for column in COLUMNS}
+WITH_TABLE = spec_of(
+    quasi_identifiers={"weight": {"sql": ["floor(x)"]}, "sex": {"table": "clinic.sexes"}, "seen": None},
+    unit="person",
+)
+
+
+def run_stages(workspace: Workspace) -> None:
+    """What a script rendered without a connection does not show: each stage by itself."""
+    models = [model_of(requirement) for requirement in WITH_TABLE.privacy]
+    sets = build_frequency_sets(workspace, WITH_TABLE, BY_NAME, ["dx"])
+    run_search(workspace, sets, models)
+    run_publication(workspace)
+    run_verification(workspace, models)
+    person, sex = exact_texts([BY_NAME["sex"], BY_NAME["dx"]], "kanon_source")
+    workspace.row("verbs/init/persons", source=source_relation(), unit=person, values=[sex])
+    run_ledger(workspace, sets, models)
+    run_profile(workspace)
+
+
+def run_search(workspace: Workspace, sets: FrequencySets, models: list[PrivacyModel]) -> None:
+    evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
+    evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
+    evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
+    evaluator.losses((1, 1, 0))
+    out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
+    several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    evaluator.ask(Batch(tuple(several[:2]), metrics=False))
+    evaluator.ask(Batch(tuple(several), metrics=False))  # rows of one table, where that is cheaper
+    counted = [evaluator.table("source", (0, 0, 0), kept_only=False)]
+    count_classes(workspace, [*counted, evaluator.table("release", (1, 1, 0), kept_only=True)], models)
+    DistanceMatrix(workspace, sets, 3).suppressed([(0, 1, 0), (1, 0, 1)])
+    order_domains(workspace, WITH_TABLE, BY_NAME, sets, most=None)
+
+
+def run_publication(workspace: Workspace) -> None:
+    refuse_foreign_release(workspace, WITH_TABLE)
+    written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
+    publish(workspace, WITH_TABLE, written, {"published_at": "(the time)", "long": "x" * 2_500})
+    workspace.execute("release/manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+    workspace.fetch("release/manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+
+
+def run_verification(workspace: Workspace, models: list[PrivacyModel]) -> None:
+    subject = Subject(
+        table=Relation(VISITS),
+        columns=BY_NAME,
+        quasi_identifiers=["sex"],
+        references={},
+        facts={"dx": facts_of(models, BY_NAME["dx"])},
+        unit="person",
+        mark=("kanon_masked", 0),
+    )
+    examine(workspace, subject, models)
+    failing_classes(workspace, subject, models, 5)
+
+
+def run_ledger(workspace: Workspace, sets: FrequencySets, models: list[PrivacyModel]) -> None:
+    ledger = Relation(("clinic", "ledger"))
+    workspace.execute("release/ledger/turn", table=ledger, run_id="turn")
+    workspace.fetch("release/ledger/entries", 9, table=ledger)
+    views = [
+        View("r", Relation(("clinic", name)), dict(zip(WITH_TABLE.quasi_identifiers, labels, strict=True)),
+             ("person", "age", "dx"), nulls, masked)
+        for name, labels, nulls, masked in (
+            ("dropped", [(lookup, 0) for lookup in sets.lookups], True, False),
+            ("masked", [(lookup, lookup.height) for lookup in sets.lookups], False, True),
+        )
+    ]  # fmt: skip
+    assert examine_together(workspace, BY_NAME, views, models, "person", 1).changed == ()
+
+
+def run_profile(workspace: Workspace) -> None:
+    """What `init`, `hierarchy` and `check` ask of a column."""
+    workspace.fetch("hierarchies/form_counts", 9, table=Relation(VISITS), form=Sql("checked.sex"), weighted=False)
+    number, text = Sql("CAST(kanon_source.age AS DOUBLE)"), Sql("CAST(found.value AS VARCHAR)")
+    workspace.fetch("verbs/init/spread", 1, source=Relation(VISITS), number=number)
+    workspace.fetch("verbs/init/values", 9, source=Relation(VISITS), value=Sql("kanon_source.sex"), text=text)
+    given = workspace.table("given")
+    workspace.load(given, ["l0"], [("2000-12-31",)])
+    dates = {"value": Sql("CAST(given.l0 AS DATE)"), "raw_column": "q0"}
+    workspace.execute("verbs/hierarchy/given", target=workspace.table("given_raw"), given=given, **dates)
+
+
+def run_checks_and_audits(engine: Published) -> None:
+    closeness = [{"t_closeness": {"attribute": "dx", "t": 0.5}}]
+    kanon_sql.check(engine, spec_of(privacy=closeness, unit="person"), "clinic.other")
+    kanon_sql.check(engine, spec_of(privacy=closeness), count_rows=True, details=True)
+    engine.capabilities = replace(engine.capabilities, row_id="rowid")  # so that its template is rendered everywhere
+    run_audits(engine, closeness)
+    run_checks_of_references(engine)
+    again = kanon_sql.Republication("clinic.before", "person", 2)
+    kanon_sql.check(engine, spec_of(), "clinic.other", republication=again)
+
+
+def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:
+    audited = spec_of(
+        source="clinic.other", quasi_identifiers={"sex": {"prefix": [2, 1]}, "age": None}, keep=["weight"],
+        privacy=[*BASE["privacy"], *closeness],
+    )  # fmt: skip
+    kanon_sql.audit(
+        engine, audited, external="clinic.people", on=["sex", "age", "weight"], earlier=["clinic.before"], reveal=3,
+        other_views=["clinic.areas"], hierarchies={"dx": {"tree": {"x": ["a"], "y": ["b"]}}},
+    )  # fmt: skip
+    two = [{"l_diversity": {"attribute": "dx", "l": 2}}]
+    strict = spec_of(
+        source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, privacy=two,
+        suppression={"limit": 0},
+    )  # fmt: skip
+    kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
+
+
+def run_checks_of_references(engine: Published) -> None:
+    """Models that compare with a population, with beliefs, or along a hierarchy."""
+    of_population = [
+        {"k_map": {"population": "clinic.census", "k": 3}},
+        {"delta_presence": {"population": "clinic.other_census", "delta_max": 0.5}},
+    ]
+    kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
+    kanon_sql.check(engine, spec_of(source="clinic.other", privacy=of_population[:1]), "clinic.other")
+    kanon_sql.check(engine, spec_of(privacy=of_population[1:], unit="person"), "clinic.other")
+    of_beliefs = [
+        {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},
+        {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},
+    ]
+    kanon_sql.check(engine, spec_of(privacy=of_beliefs), "clinic.other")
+    by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
+    kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")
+    by_rule = [{"t_closeness": {**by_hierarchy[0]["t_closeness"], "hierarchy": {"prefix": [2, 1]}}}]
+    kanon_sql.check(engine, spec_of(privacy=by_rule), "clinic.other")
+
+
+def dbt_model(dialect: str, nulls: str) -> Statement:
+    """The model of labels, with tables where dbt's Jinja stands."""
+    spec = spec_of(
+        quasi_identifiers={
+            "age": {"intervals": [2.5], "top": 80}, "sex": {"table": "sexes"}, "weight": {"sql": ["floor(x)"]},
+            "seen": None, "dx": {"tree": {"x": {"y": ["z"]}}},
+        },
+        sensitive=[], unit="person", nulls=nulls,
+    )  # fmt: skip
+    given = {
+        "sex": Given("sexes", ["value", "upper", "top"], None),
+        "dx": Given("dx_seed", ["value", "level_1", "level_2", "level_3"], "*"),
+    }
+    node = {"age": 1, "sex": 2, "weight": 2, "seen": 0, "dx": 1}
+    columns = {column.name: column for column in COLUMNS}
+    model = labelled(spec, columns, node, given, "visits", dialect_named(dialect))
+    return Statement("verbs/dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
+
+
+EXCHANGES = ("RENAME TABLE ", "EXCHANGE TABLES ")
+"""Two tables at once: sqlglot keeps these as words."""
+
+
+def parsed(sql: str, dialect: str) -> exp.Expr:
+    """A statement as sqlglot reads it; one that it keeps as mere words fails."""
+    caught = re.fullmatch(r"BEGIN\s+EXECUTE IMMEDIATE '(.*)';\nEXCEPTION WHEN OTHERS .*END;?", sql, re.DOTALL)
+    if caught:  # Oracle's block around one statement
+        sql = caught.group(1).replace("''", "'").removesuffix(" PURGE")
+    trees = sqlglot.parse(sql, read=dialect_named(dialect).sqlglot)
+    assert len(trees) == 1, sql
+    assert trees[0] is not None
+    assert not isinstance(trees[0], exp.Command) or sql.startswith(EXCHANGES), sql
+    return trees[0]

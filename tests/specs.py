@@ -1,0 +1,63 @@
+"""Specs as the tests write them, and what is said of those that are wrong."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import HealthCheck, settings
+
+import kanon_sql.spec as spec_package
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import QuasiIdentifier, Spec
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "spec.yml"
+SCHEMA = Path(spec_package.__file__).with_name("spec.schema.json")
+
+MINIMAL: dict[str, Any] = {
+    "version": 1,
+    "source": "visits",
+    "quasi_identifiers": {"age": {"intervals": [5, 10]}},
+    "privacy": [{"k_anonymity": {"k": 5}}],
+}
+
+patient = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""No limit on the time of one example: a busy machine is not a defect."""
+
+
+def make(**changes: Any) -> Spec:
+    return Spec.from_dict({**MINIMAL, **changes})
+
+
+def column(**written: Any) -> QuasiIdentifier:
+    return make(quasi_identifiers={"x": written}).quasi_identifiers["x"]
+
+
+def problems(text: str) -> list[str]:
+    """``line:column: message`` of each problem of a YAML text."""
+    with pytest.raises(SpecError) as caught:
+        Spec.parse(textwrap.dedent(text), "s.yml")
+    assert all(problem.file == "s.yml" for problem in caught.value.problems)
+    return [str(problem).removeprefix("s.yml:") for problem in caught.value.problems]
+
+
+def refusals(**changes: Any) -> list[str]:
+    with pytest.raises(SpecError) as caught:
+        make(**changes)
+    return [str(problem) for problem in caught.value.problems]
+
+
+def column_refusals(**written: Any) -> list[str]:
+    return refusals(quasi_identifiers={"x": written})
+
+
+HEAD = "version: 1\nsource: visits\n"
+TAIL = "quasi_identifiers: {age: {}}\nprivacy: [{k_anonymity: 2}]\n"
+
+
+def schema_accepts(data: object) -> bool:
+    return bool(jsonschema.Draft202012Validator(Spec.json_schema()).is_valid(data))

@@ -1,0 +1,197 @@
+"""What several releases tell together, against an oracle and an attacker who tries every world."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from conftest import Database
+from hypothesis import given
+from hypothesis import strategies as st
+from joint_oracle import Made, Shape, made, spec_of, together
+from model_oracle import Hierarchy, Requirement, Row, model_of
+from oracle_answers import assert_achieved
+from oracle_cases import with_persons
+from strategies import ONE_IN_FOUR, RandomProblem, examples, problems, suppression_limits
+
+import kanon_sql
+
+
+@st.composite
+def shapes(draw: st.DrawFn, problem: RandomProblem, folder: Path, before: Sequence[Shape]) -> Shape:
+    """A release of some of the columns. What was released by a file before must be named again."""
+    hierarchies: dict[str, Hierarchy] = {}
+    written: dict[str, Any] = {}
+    files = {name for shape in before for name, form in shape.written.items() if "file" in form}
+    kept = []
+    for name, hierarchy in problem.hierarchies.items():
+        form = "file" if name in files else draw(st.sampled_from(["file", "value", "file", "absent", "keep"]))
+        if form == "file":
+            hierarchies[name], written[name] = hierarchy, {"file": str(folder / f"{name}.csv")}
+        elif form == "value":
+            hierarchies[name], written[name] = {value: (value, "*") for value in hierarchy}, {}
+        elif form == "keep":
+            kept.append(name)
+    if not hierarchies:
+        name = next(iter(problem.hierarchies))
+        kept = [other for other in kept if other != name]
+        hierarchies[name] = {value: (value, "*") for value in problem.hierarchies[name]}
+        written[name] = {}
+    for name, hierarchy in hierarchies.items():
+        height = len(next(iter(hierarchy.values()))) - 1
+        low = draw(st.sampled_from([height, *range(height + 1)]))
+        written[name] = {**written[name], "minimum_level": low}
+    everything = draw(st.booleans())
+    sensitive = [name for name in problem.sensitive if everything or draw(st.booleans())]
+    required = [item for item in problem.requirements if model_of(item)[1].get("attribute") in (None, *sensitive)] or [
+        {"k_anonymity": {"k": 2}}
+    ]
+    return Shape(
+        hierarchies=hierarchies,
+        written=written,
+        shown=[*sensitive, *kept, *(["serial"] if draw(ONE_IN_FOUR) else [])],
+        requirements=required,
+        nulls=draw(st.sampled_from(["value", "value", "suppress"])),
+        limit=draw(st.one_of(st.just(0.5), suppression_limits(len(problem.rows)))),
+        style=draw(st.sampled_from(["drop", "mask"])),
+        more={"sensitive": sensitive, "keep": kept},
+    )
+
+
+def fresh(database: Database, problem: RandomProblem, folder: Path) -> list[Row]:
+    """The table and the hierarchies' files; no release yet."""
+    for name in [*database.tables()]:
+        database.connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+    rows = [{**row, "serial": number} for number, row in enumerate(problem.rows)]
+    names = [*problem.hierarchies, *problem.sensitive, *([] if problem.unit is None else [problem.unit]), "serial"]
+    kinds = dict.fromkeys(names, "VARCHAR") | {"serial": "INTEGER"}
+    database.table("people", kinds, [[row[name] for name in names] for row in rows])
+    for name, hierarchy in problem.hierarchies.items():
+        with open(folder / f"{name}.csv", "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", quoting=csv.QUOTE_ALL).writerows(hierarchy.values())
+    return rows
+
+
+def released(database: Database, release: str, shape: Shape) -> Counter[tuple[Any, ...]]:
+    names = ", ".join(f'"{name}"' for name in [*shape.hierarchies, *shape.shown])
+    return Counter(database.connection.execute(f"SELECT {names} FROM {release}").fetchall())
+
+
+@examples(8)
+@given(st.data())
+def test_the_joint_classes_are_the_oracles(shared_database: Database, folder: Path, data: st.DataObject) -> None:
+    problem = data.draw(problems(max_rows=16, max_columns=3, nulls=("value",)))
+    if problem.unit is None and data.draw(ONE_IN_FOUR):
+        problem = with_persons(problem, [f"p{number % 6}" for number in range(25)])
+    rows = fresh(shared_database, problem, folder)
+    releases: list[Made] = []
+    drawn: list[Shape] = []
+    for number in range(data.draw(st.sampled_from([2, 2, 3]))):
+        shape = data.draw(shapes(problem, folder, drawn))
+        if problem.unit is not None:
+            k = [item for item in problem.requirements if "k_anonymity" in item]
+            shape = replace(shape, requirements=[*k, *(r for r in shape.requirements if "k_anonymity" not in r)])
+        result = kanon_sql.anonymize(shared_database.engine, spec_of(shape, f"r{number}", problem.unit))
+        if result.node is None:
+            continue
+        masked = "masked" in result.rows
+        release = made(rows, shape, list(result.node.values()), problem.unit, masked)
+        assert result.ledger is not None
+        if releases:
+            expected = together(rows, [*releases, release], problem.unit)
+            assert result.ledger["changed"] == []
+            assert_achieved(result.ledger["achieved"], expected)
+            assert result.passed is not any(item["violating_classes"] for item in expected.values())
+        else:
+            assert result.passed
+        if result.passed:
+            assert released(shared_database, f"r{number}", shape) == release.table(rows)
+            releases.append(release)
+            drawn.append(shape)
+
+
+# --- an attacker who tries every world ------------------------------------------------------------------
+
+
+def possible_secrets(rows: Sequence[Row], releases: Sequence[Made]) -> list[set[Any]]:
+    """Per person, the secrets that they have in some world in which every release would look as it does.
+
+    The attacker knows everybody's quasi-identifiers, the hierarchies and levels, which classes are suppressed,
+    and the releases; not who has which secret.
+    """
+    secrets = [row["secret"] for row in rows]
+    seen = [release.table(rows) for release in releases]
+    found: list[set[Any]] = [set() for _ in rows]
+    for world in set(permutations(secrets)):
+        people = [{**row, "secret": secret} for row, secret in zip(rows, world, strict=True)]
+        if [release.table(people) for release in releases] == seen:
+            for index, secret in enumerate(world):
+                found[index].add(secret)
+    return found
+
+
+QUASI: dict[str, Hierarchy] = {
+    "zip": {"10": ("10", "1*", "*"), "11": ("11", "1*", "*"), "20": ("20", "2*", "*"), "21": ("21", "2*", "*")},
+    "sex": {"M": ("M", "*"), "F": ("F", "*")},
+}
+WRITTEN = {"zip": {"prefix": [1]}, "sex": {}}
+
+
+@st.composite
+def attacks(draw: st.DrawFn) -> tuple[list[dict[str, Any]], list[Shape], bool]:
+    """A table of a few people and two releases of it; whether every secret is another one."""
+    different = draw(st.booleans())
+    people = draw(st.lists(st.tuples(st.sampled_from([*QUASI["zip"]]), st.sampled_from("MF")), min_size=4, max_size=6))
+    rows = [
+        {"zip": code, "sex": sex, "secret": str(number if different else draw(st.integers(0, 2)))}
+        for number, (code, sex) in enumerate(people)
+    ]
+    privacy: list[Requirement] = [{"l_diversity": {"attribute": "secret", "l": 2, "kind": "distinct"}}]
+    if different:
+        privacy = [{"k_anonymity": {"k": 2}}]
+    both = []
+    for _ in range(2):
+        names = draw(st.sampled_from([["zip", "sex"], ["zip"], ["sex"], ["zip", "sex"]]))
+        levels = {name: draw(st.integers(0, len(QUASI[name][next(iter(QUASI[name]))]) - 1)) for name in names}
+        written = {n: {**WRITTEN[n], "minimum_level": v, "maximum_level": v} for n, v in levels.items()}
+        both.append(
+            Shape({n: QUASI[n] for n in names}, written, ["secret"], privacy, limit=0.6, more={"sensitive": ["secret"]})
+        )
+    return rows, both, different
+
+
+@examples(8)
+@given(attacks())
+def test_an_attacker_who_tries_every_world(
+    shared_database: Database, attack: tuple[list[dict[str, Any]], list[Shape], bool]
+) -> None:
+    """What passes leaves everybody two possible secrets; where secrets link all rows, what is refused does not."""
+    rows, both, different = attack
+    for name in [*shared_database.tables()]:
+        shared_database.connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+    shared_database.table("people", ["zip", "sex", "secret"], [list(row.values()) for row in rows])
+    results = [
+        kanon_sql.anonymize(shared_database.engine, spec_of(shape, f"r{number}", None))
+        for number, shape in enumerate(both)
+    ]
+    if any(result.node is None for result in results):
+        return
+    releases = [
+        made(rows, shape, list((result.node or {}).values()), None, masked=False)
+        for shape, result in zip(both, results, strict=True)
+    ]
+    possible = possible_secrets(rows, releases)
+    exposed = [
+        index
+        for index, _ in enumerate(rows)
+        if any(release.shows(index) for release in releases) and len(possible[index]) < 2
+    ]
+    if results[1].passed:
+        assert not exposed
+    elif different:
+        assert exposed, "a refusal that nobody needed, although every row can be linked"
