@@ -6,12 +6,12 @@ promises anything, attacks take 2: nobody may be singled out, no value may be al
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import ceil
 
 from kanon_sql.spec import AlphaKAnonymity, KAnonymity, KMap, LDiversity, PSensitive, Spec
 
-__all__ = ["FEWEST", "asked_k", "asked_l", "asked_population_k", "values_within"]
+__all__ = ["FEWEST", "asked_k", "asked_l", "asked_population_k", "defaults_taken", "values_within"]
 
 FEWEST = 2
 """What attacks take where no requirement says how many."""
@@ -73,3 +73,19 @@ def values_within(alpha: float) -> int:
     while 1 / fewest > alpha:
         fewest += 1
     return fewest
+
+
+def defaults_taken(spec: Spec, noted: Collection[str | None]) -> list[str]:
+    """What attacks took where no requirement says how much is enough.
+
+    Args:
+        spec: what is required.
+        noted: which promises the attacks that ran compare with: ``k``, ``l``.
+    """
+    notes = []
+    if "k" in noted and asked_k(spec) is None:
+        notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
+    unsaid = [name for name in spec.sensitive if asked_l(spec, name) is None]
+    if "l" in noted and unsaid:
+        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
+    return notes
