@@ -10,7 +10,7 @@
     ├── VerificationError      the written table is not what was promised; it was dropped
     ├── DatabaseError          the database refused or failed
     │   └── QueryTimeout       a statement ran longer than allowed and was cancelled
-    └── TemplateError          a template is unsafe or not portable (a defect of kanon_sql)
+    └── TemplateError          a template is unsafe or not portable (a defect of kanon_sql, or of a template of yours)
 
 No message holds a raw personal value: values are counted and described by kind.
 """
@@ -171,6 +171,6 @@ class QueryTimeout(DatabaseError):
 
 
 class TemplateError(KanonError):
-    """A template is unsafe or outside the portable subset: a defect of kanon_sql."""
+    """A template is unsafe or outside the portable subset: a defect of kanon_sql, or of a template that was added."""
 
     exit_code = ExitCode.DATABASE

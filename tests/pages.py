@@ -237,6 +237,9 @@ class Run:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text, "utf-8")
 
+    def _jinja(self, block: Block) -> None:
+        self._csv(block)
+
     def _python(self, block: Block) -> None:
         code = compile("\n" * block.line + block.text, str(block.page), "exec")
         exec(code, self.names)

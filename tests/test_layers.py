@@ -13,6 +13,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import typer
+
+from kanon_sql import cli
 
 PACKAGE = Path(__file__).resolve().parent.parent / "kanon_sql"
 ARCHITECTURE = PACKAGE.parent / "docs" / "architecture.md"
@@ -176,6 +179,16 @@ def test_importing_the_package_and_asking_for_help_load_nothing_heavy() -> None:
         code = f"{program}\nimport sys\nprint([name for name in {heavy!r} if name in sys.modules])"
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.stdout.strip() == "[]", done.stdout + done.stderr
+
+
+def test_each_verb_of_the_command_line_has_a_file_of_its_name() -> None:
+    """And the help lists them in the order in which they are imported."""
+    folder = PACKAGE / "cli" / "verbs"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    imported = [name for _, node, _ in imports(folder / "__init__.py") for name in getattr(node, "names", [])]
+    order = list(dict.fromkeys(alias.name for alias in imported if alias.name in files))
+    assert list(typer.main.get_command(cli.app).commands) == order  # type: ignore[attr-defined]
+    assert files == set(order)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

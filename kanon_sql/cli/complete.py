@@ -22,7 +22,7 @@ ATTACKS = (
     "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
     "unsorted", "consistency", "minimality", "definetti",
 )  # fmt: skip
-"""The attacks of ``audit``; written out for the same reason."""
+"""The attacks of ``audit`` in their order, those on request last; written out for the same reason."""
 
 Completer = Callable[[str], list[str]]
 

@@ -24,8 +24,12 @@ def result_schema() -> dict[str, Any]:
 
 
 def audit_schema() -> dict[str, Any]:
-    """The JSON Schema (Draft 2020-12) of ``AuditResult.to_dict()``."""
-    return _schema("audit.schema.json")
+    """The JSON Schema (Draft 2020-12) of ``AuditResult.to_dict()``, with the attacks that are registered now."""
+    from kanon_sql.disclosure.attacks import result_names
+
+    schema = _schema("audit.schema.json")
+    schema["$defs"]["attack"]["properties"]["name"]["enum"] = result_names()
+    return schema
 
 
 def risk_schema() -> dict[str, Any]:

@@ -15,7 +15,7 @@ from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, source_relation
-from kanon_sql.sql.templates import render
+from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
 from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Relation",
     "Sql",
     "Statement",
+    "add_template_directory",
     "affinity",
     "dialect_named",
     "exact_float",
@@ -39,6 +40,7 @@ __all__ = [
     "level_expression",
     "literal",
     "relation",
+    "remove_template_directory",
     "render",
     "single_query",
     "slot",

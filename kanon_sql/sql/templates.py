@@ -1,7 +1,8 @@
 """Find and render the SQL templates, and refuse anything unsafe in them.
 
 Templates live in ``sql_templates/<room>/<name>.sql.j2``: inside the installed package,
-or in the checkout beside it. A ``{{ value }}`` must have gone through a filter
+or in the checkout beside it; those of somebody else's attacks
+in directories that were added. A ``{{ value }}`` must have gone through a filter
 (``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
 """
 
@@ -17,7 +18,11 @@ from jinja2 import TemplateError as JinjaError
 from kanon_sql.errors import TemplateError
 from kanon_sql.sql.text import Sql, identifier, literal, relation, slot, sql_list
 
-__all__ = ["render", "template_directory", "template_names"]
+__all__ = ["add_template_directory", "remove_template_directory", "render", "template_directory", "template_names"]
+
+_SUFFIX = ".sql.j2"
+_ADDED: list[Path] = []
+"""Directories besides the package's own."""
 
 
 def template_directory() -> Path:
@@ -34,9 +39,51 @@ def template_directory() -> Path:
 
 
 def template_names() -> list[str]:
-    """All template names, such as ``frequency/raw``, sorted."""
-    root = template_directory()
-    return sorted(path.relative_to(root).as_posix().removesuffix(".sql.j2") for path in root.rglob("*.sql.j2"))
+    """The names of the package's templates, such as ``frequency/raw``, sorted."""
+    return _names_in(template_directory())
+
+
+def _names_in(root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix().removesuffix(_SUFFIX) for path in root.rglob(f"*{_SUFFIX}"))
+
+
+def add_template_directory(path: str | Path) -> None:
+    """Look for templates in another directory too, after the package's own: for an attack that is not part of it.
+
+    They are held to the same rules: no value without a filter, and one statement that every dialect has. Adding a
+    directory again does nothing.
+
+    Args:
+        path: the directory; ``own/rare.sql.j2`` in it is the template ``own/rare``.
+
+    Raises:
+        TemplateError: it has no templates, or one by a name that there is already.
+    """
+    root = Path(path).resolve()
+    if root in _ADDED:
+        return
+    names = _names_in(root)
+    if not names:
+        raise TemplateError(f"{path}: there is no template in it; expected files that end in {_SUFFIX}")
+    known = {name for directory in (template_directory(), *_ADDED) for name in _names_in(directory)}
+    taken = [name for name in names if name in known]
+    if taken:
+        raise TemplateError(f"{path}: there is already a template {', '.join(map(repr, taken))}; rename yours")
+    _ADDED.append(root)
+    _environment.cache_clear()
+
+
+def remove_template_directory(path: str | Path) -> None:
+    """Look no longer for templates in a directory that was added.
+
+    Raises:
+        TemplateError: it was not added.
+    """
+    root = Path(path).resolve()
+    if root not in _ADDED:
+        raise TemplateError(f"{path}: this directory of templates was not added")
+    _ADDED.remove(root)
+    _environment.cache_clear()
 
 
 def _only_sql(value: object) -> str:
@@ -50,7 +97,7 @@ def _only_sql(value: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=FileSystemLoader(template_directory()),
+        loader=FileSystemLoader([template_directory(), *_ADDED]),
         undefined=StrictUndefined,
         finalize=_only_sql,
         trim_blocks=True,
@@ -89,7 +136,7 @@ def render(name: str, /, **context: Any) -> Sql:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
     try:
-        text = _environment().get_template(f"{name}.sql.j2").render(**context)
+        text = _environment().get_template(f"{name}{_SUFFIX}").render(**context)
     except TemplateNotFound as error:
         raise TemplateError(f"there is no SQL template {name!r}") from error
     except JinjaError as error:

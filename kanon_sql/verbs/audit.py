@@ -3,55 +3,35 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 from typing import Any, Literal
 
 from kanon_sql.disclosure.attacks import (
     ATTACKS,
-    FEWEST,
-    ON_REQUEST,
     Attack,
-    Cases,
+    AttackMethod,
+    Given,
     Reading,
     Scene,
     Target,
-    Unmeasured,
-    attributes_of,
-    background,
-    cannot_read_order,
-    complementary,
-    composition,
-    consistency,
-    definetti,
-    homogeneity,
-    linking,
-    measured,
-    minimality,
-    promised_k,
-    promised_values,
-    similarity,
-    skewness,
-    unsorted_matching,
-    views,
-    worst_of,
+    defaults_taken,
+    found_by,
+    methods,
+    refuse_without,
 )
-from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, Workspace, open_workspace
+from kanon_sql.engines import Deadline, Engine, Reporter, Scratch, open_workspace
 from kanon_sql.errors import Problem, RequirementNotMet, SpecError, UnsupportedError
-from kanon_sql.frequency import open_table, source_of, unknown_columns
-from kanon_sql.models import PrivacyModel, models_of
+from kanon_sql.frequency import open_table, source_of
+from kanon_sql.models import models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import source_relation
 from kanon_sql.verbs.audit_options import AuditOptions, parsed_hierarchies
 from kanon_sql.verbs.result import Cost, redacted_log
 
 __all__ = ["AuditResult", "audit"]
-
-MOST_READINGS = 32
-"""So often an attack runs at most, where labels may be of several levels."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +78,7 @@ class AuditResult:
         return self
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object; ``kanon-sql schema --audit`` prints its schema."""
+        """One JSON-compatible object; its schema is ``audit.schema.json``."""
         return {
             "verb": "audit",
             "verdict": self.verdict,
@@ -170,42 +150,32 @@ def audit(
     if parts is None:
         raise SpecError("release: missing; name the table to audit with --table")
     parsed = parsed_hierarchies(spec, hierarchies or {})
-    given = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
-    given.check(spec, count_rows)
+    options = AuditOptions(external, tuple(on), tuple(earlier), tuple(other_views), negations, parsed, attacks, reveal)
+    options.check(spec, count_rows)
     with engine.run(Deadline(timeout)) as meter, _creating_nothing(engine):
-        run = _Run(engine, spec, given, report, parts)
-        found = run.attacks()
-        with open_workspace(engine, run.form) as workspace:
-            (rows,) = workspace.row("release/count", table=run.scene(workspace).release.relation, mark=None, unit=None)
+        run = _Run(engine, spec, options, report, parts)
+        by_method = run.attacks()
+        found = [attack for achieved in by_method.values() for attack in achieved]
+        rows = run.rows()
         notes = [] if spec.unit is None else [
             f"rows were counted, not persons ({spec.unit}): every number of matching rows is an upper bound"
         ]  # fmt: skip
         if not rows:
             notes.append("the table has no rows: nobody is in it")
-        notes += _defaults(spec, run.models, {attack.name for attack in found})
+        noted = {method.default_noted for method, achieved in by_method.items() if achieved}
+        notes += defaults_taken(spec, run.given.models, noted)
         failed = any(attack.failed for attack in found)
         return AuditResult(
             verdict="fail" if failed else "pass",
             message=_message(".".join(parts), found),
             release=".".join(parts),
-            rows=int(rows),
+            rows=rows,
             attacks=found,
             left_out=run.left_out,
             cost=Cost.of(meter, time.perf_counter() - started),
             notes=[*notes, "attacks that expose nobody do not prove that no other attack does"],
             sql=redacted_log(meter),
         )
-
-
-def _defaults(spec: Spec, models: Sequence[PrivacyModel], ran: Set[str]) -> list[str]:
-    """What the attacks took where no requirement says how much is enough."""
-    notes = []
-    if ran & {"linking", "complementary"} and promised_k(spec, models) is None:
-        notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
-    unsaid = [name for name in spec.sensitive if promised_values(spec, models, name) is None]
-    if ran & {"background", "composition"} and unsaid:
-        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
-    return notes
 
 
 def _message(shown: str, found: Sequence[Attack]) -> str:
@@ -229,21 +199,26 @@ class _Run:
     """The tables of a run, and the attacks on them, a workspace each: scratch names would meet otherwise."""
 
     def __init__(
-        self, engine: Engine, spec: Spec, given: AuditOptions, report: Reporter | None, parts: tuple[str, ...]
+        self, engine: Engine, spec: Spec, options: AuditOptions, report: Reporter | None, parts: tuple[str, ...]
     ) -> None:
-        self.engine, self.spec, self.given, self.report = engine, spec, given, report
+        self.engine, self.spec, self.options, self.report = engine, spec, options, report
         self.form = source_of(engine, spec)
-        self.models = models_of(spec)
         self.left_out: dict[str, str] = {}
         self._looked_at: set[tuple[str, str, bool]] = set()
         opened = open_table(engine, spec, None)
-        self.source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
-        self.release = self._target(parts)
-        if set(given.attacks or ATTACKS) != {"views"}:
-            self._need(self.release, [*spec.quasi_identifiers, *spec.sensitive])
-        self.external = None if given.external is None else self._target(parse_table_name(given.external))
-        self.earlier = [self._target(parse_table_name(name)) for name in given.earlier]
-        self.views = [self.release, *(self._target(parse_table_name(name)) for name in given.other_views)]
+        source = Target(source_relation(), opened.columns, "the source", spec.source.table or ())
+        release = self._target(parts)
+        if any(method.whole_release for method in methods() if method.name in (options.attacks or ATTACKS)):
+            refuse_without(release, [*spec.quasi_identifiers, *spec.sensitive])
+        self.given = Given(
+            engine, spec, models_of(spec), release, source,
+            external=None if options.external is None else self._target(parse_table_name(options.external)),
+            on=options.on,
+            earlier=[self._target(parse_table_name(name)) for name in options.earlier],
+            views=[release, *(self._target(parse_table_name(name)) for name in options.other_views)],
+            negations=options.negations,
+            hierarchies=options.hierarchies,
+        )  # fmt: skip
         self._refuse_other_case()
 
     def _target(self, parts: tuple[str, ...]) -> Target:
@@ -256,157 +231,67 @@ class _Run:
         Raises:
             SpecError: a table has a column whose name differs from ours in case alone.
         """
+        given = self.given
         named = [*self.spec.quasi_identifiers, *self.spec.sensitive, *self.spec.keep]
-        problems = []
-        for table in (self.external, *self.earlier, *self.views):
-            if table is None or (table is self.external and self.given.on):
-                continue
-            known = {name.casefold(): name for name in [*self.release.columns, *named]}
-            problems += [
-                f"{table.shown}: the column {name!r} would not be joined with {known[name.casefold()]!r}, whose name "
-                "differs in case; rename it in a view"
-                for name in table.columns
-                if name.casefold() in known and known[name.casefold()] not in table.columns
-            ]
+        known = {name.casefold(): name for name in [*given.release.columns, *named]}
+        problems = [
+            f"{table.shown}: the column {name!r} would not be joined with {known[name.casefold()]!r}, whose name "
+            "differs in case; rename it in a view"
+            for table in (given.external, *given.earlier, *given.views)
+            if table is not None and not (table is given.external and given.on)
+            for name in table.columns
+            if name.casefold() in known and known[name.casefold()] not in table.columns
+        ]
         if problems:
             raise SpecError([Problem(problem) for problem in problems])
 
-    def _need(self, table: Target, names: Sequence[str]) -> None:
-        problems = unknown_columns(table.shown, table.columns, names, "which the audit needs")
-        if problems:
-            raise SpecError(problems)
+    def rows(self) -> int:
+        """The rows of the table that is attacked."""
+        with open_workspace(self.engine, self.form) as workspace:
+            (rows,) = workspace.row("release/count", table=self.given.release.relation, mark=None, unit=None)
+        return int(rows)
 
-    def scene(self, workspace: Workspace, reading: Reading | None = None) -> Scene:
-        """What an attack is given."""
-        return Scene(
-            workspace, self.spec, self.models, self.release, self.given.reveal, self._looked_at, reading or Reading()
-        )
-
-    def attacks(self) -> list[Attack]:
+    def attacks(self) -> dict[AttackMethod, list[Attack]]:
         """Run what can be run; note why the rest cannot.
 
         Raises:
             UnsupportedError: one of the attacks that were named cannot be run.
             SpecError: none can.
         """
-        reasons = self._reasons()
-        wanted = ATTACKS if self.given.attacks is None else [name for name in ATTACKS if name in self.given.attacks]
-        for name in wanted:
-            if name in reasons and self.given.attacks is not None:
-                raise UnsupportedError(f"attack {name}: {reasons[name]}")
-        self.left_out = {name: reasons[name] for name in wanted if name in reasons}
-        found = [attack for name in wanted if name not in reasons for attack in self._attack(name)]
-        if not found:
+        named = self.options.attacks
+        reasons = {method.name: method.left_out(self.given, named=named is not None) for method in methods()}
+        wanted = [method for method in methods() if named is None or method.name in named]
+        self.left_out = {item.name: why for item in wanted if (why := reasons[item.name]) is not None}
+        if named is not None and self.left_out:
+            raise UnsupportedError(next(f"attack {name}: {why}" for name, why in self.left_out.items()))
+        found = {method: self._found(method) for method in wanted if method.name not in self.left_out}
+        if not any(found.values()):
             why = "; ".join(f"{name}: {reason}" for name, reason in self.left_out.items())
-            raise SpecError(f"there is nothing to attack {self.release.shown} with: {why}")
+            raise SpecError(f"there is nothing to attack {self.given.release.shown} with: {why}")
         return found
 
-    def _reasons(self) -> dict[str, str]:
-        """Why attacks cannot be run with what is given."""
-        given, reasons = self.given, {}
-        if self.external is None:
-            reasons["linking"] = "it needs an external table (--external)"
-        if not self.spec.sensitive:
-            for name in ("homogeneity", "background", "skewness", "composition", "views", *ON_REQUEST):
-                reasons[name] = "the spec lists no sensitive attribute"
-        if given.attacks is None:
-            reasons |= dict.fromkeys(ON_REQUEST, "an estimate that costs more than the others; name it with --attack")
-        if not given.hierarchies:
-            reasons["similarity"] = "it needs a hierarchy of a sensitive attribute (--hierarchy)"
-        if not self.earlier:
-            for name in ("complementary", "composition"):
-                reasons.setdefault(name, "it needs an earlier release (--earlier)")
-        if len(self.views) < 2:
-            reasons.setdefault("views", "it needs another view of the same rows (--view)")
-        unordered = cannot_read_order(self.engine, self.spec, self.release, self.source)
-        if unordered is not None:
-            reasons["unsorted"] = unordered
-        return reasons
+    def _found(self, method: AttackMethod) -> list[Attack]:
+        """What an attack achieves; what it could not measure is left out.
 
-    def _attack(self, name: str) -> Iterator[Attack]:
-        sensitive, given, source = self.spec.sensitive, self.given, self.source
-        if name in ("complementary", "composition", "unsorted", *ON_REQUEST):
-            self._need(source, [*self.spec.quasi_identifiers, *sensitive])
-        if name == "unsorted":
-            row_id = self.engine.capabilities.row_id or ""
-            yield from self._measured(name, lambda scene: [unsorted_matching(scene, source, row_id)])
-        elif name == "linking":
-            assert self.external is not None
-            external, shared = self.external, self._shared(self.external)
-            yield from self._measured(name, lambda scene: linking(scene, external, shared, source))
-        elif name == "consistency":
-            self._need(source, list(self.spec.quasi_identifiers))
-            yield from self._measured(name, lambda scene: consistency(scene, source))
-        elif name == "complementary":
-            yield from self._measured(name, lambda scene: [complementary(scene, source, self.earlier)])
-        else:
-            about = {"similarity": list(given.hierarchies)}.get(name, sensitive)
-            if name == "views":
-                about = attributes_of(self.spec, self.views)
-            for attribute in about:
-                yield from self._measured(name, partial(self._about, name, attribute))
-
-    def _about(self, name: str, attribute: str, scene: Scene) -> Sequence[Cases | Attack | Unmeasured]:
-        """An attack on one sensitive attribute."""
-        if name == "homogeneity":
-            return [homogeneity(scene, attribute)]
-        if name == "background":
-            return [background(scene, attribute, self.given.negations)]
-        if name == "skewness":
-            return [skewness(scene, attribute, self.source)]
-        if name == "similarity":
-            return [similarity(scene, attribute, self.given.hierarchies[attribute])]
-        if name in ON_REQUEST:
-            return [(minimality if name == "minimality" else definetti)(scene, self.source, attribute)]
-        if name == "views":
-            return [views(scene, self.views, attribute)]
-        for table in self.earlier:
-            self._need(table, [attribute])
-        return [composition(scene, self.source, self.earlier, attribute)]
-
-    def _measured(
-        self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack | Unmeasured]]
-    ) -> Iterator[Attack]:
-        first = Reading()
-        found = [self._read(name, attack, first)]
-        readings = [
-            Reading(dict(zip(first.levels, levels, strict=True)))
-            for levels in product(*(reversed(levels) for levels in first.levels.values()))
-        ]
-        found += [self._read(name, attack, reading) for reading in readings[1:MOST_READINGS]]
-        for item in worst_of(found):
-            if isinstance(item, Unmeasured):
-                if self.given.attacks is not None:
+        Raises:
+            UnsupportedError: attacks were named, and a part of one could not be measured.
+        """
+        for table, names in method.columns(self.given):
+            refuse_without(table, names)
+        found = []
+        for about in method.subjects(self.given):
+            for item in found_by(method, partial(self._scene, method, about)):
+                if isinstance(item, Attack):
+                    found.append(item)
+                elif self.options.attacks is None:
+                    self.left_out[item.name] = item.why
+                else:
                     raise UnsupportedError(f"attack {item.name}: {item.why}")
-                self.left_out[item.name] = item.why
-            elif len(readings) == 1:
-                yield item
-            else:
-                columns = ", ".join(dict.fromkeys(column for _, column in first.levels))
-                tried = f"{len(found)} of {len(readings):,} readings were tried" if len(found) < len(readings) else (
-                    "each was tried")  # fmt: skip
-                note = f"labels of {columns} may be of several levels: {tried}, and the one that exposes most counts"
-                yield replace(item, notes=[*item.notes, note])
+        return found
 
-    def _read(
-        self, name: str, attack: Callable[[Scene], Sequence[Cases | Attack | Unmeasured]], reading: Reading
-    ) -> list[Attack | Unmeasured]:
-        """What an attack achieves that takes labels to be of some levels."""
+    @contextmanager
+    def _scene(self, method: AttackMethod, about: str | None, reading: Reading) -> Iterator[Scene]:
+        """What an attack is run with, in a workspace of its own."""
         with open_workspace(self.engine, self.form, self.report) as workspace:
-            workspace.report(f"attacking {self.release.shown}: {name}", None)
-            scene = self.scene(workspace, reading)
-            return [measured(scene, item) if isinstance(item, Cases) else item for item in attack(scene)]
-
-    def _shared(self, external: Target) -> tuple[str, ...]:
-        """The columns to link on."""
-        if self.given.on:
-            for table in (self.release, external):
-                self._need(table, self.given.on)
-            return tuple(dict.fromkeys(self.given.on))
-        shared = tuple(name for name in self.release.columns if name in external.columns)
-        if not shared:
-            raise SpecError(
-                f"{external.shown} has no column in common with {self.release.shown} to link on; give another one, or "
-                "rename its columns in a view"
-            )
-        return shared
+            workspace.report(f"attacking {self.given.release.shown}: {method.name}", None)
+            yield Scene(workspace, self.given, about, self.options.reveal, self._looked_at, reading)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kanon_sql.disclosure.attacks import ATTACKS
+from kanon_sql.disclosure.attacks import ATTACKS, Option, methods
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec import QuasiIdentifier, Spec
 
@@ -53,15 +53,16 @@ class AuditOptions:
     reveal: int
 
     @property
-    def _used_by(self) -> dict[str, tuple[bool, tuple[str, ...]]]:
-        """Per option: whether it is given, and the attacks that use it."""
-        return {
-            "external": (self.external is not None, ("linking",)),
-            "earlier": (bool(self.earlier), ("complementary", "composition")),
-            "views": (bool(self.other_views), ("views",)),
-            "negations": (self.negations != 1, ("background",)),
-            "hierarchies": (bool(self.hierarchies), ("similarity",)),
+    def _given(self) -> list[Option]:
+        """The options that are given of those that only some attacks use."""
+        given = {
+            Option.EXTERNAL: self.external is not None,
+            Option.EARLIER: bool(self.earlier),
+            Option.VIEWS: bool(self.other_views),
+            Option.NEGATIONS: self.negations != 1,
+            Option.HIERARCHIES: bool(self.hierarchies),
         }
+        return [option for option, is_given in given.items() if is_given]
 
     def check(self, spec: Spec, count_rows: bool) -> None:
         """Refuse options that do not fit together."""
@@ -72,8 +73,9 @@ class AuditOptions:
                 hint = f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(ATTACKS)}"
                 problems.append(f"attack: there is no {name!r}; {hint}")
         if self.attacks is not None:
-            for option, (given, users) in self._used_by.items():
-                if given and not set(users) & set(self.attacks):
+            for option in self._given:
+                users = [method.name for method in methods() if option in method.options]
+                if not set(users) & set(self.attacks):
                     problems.append(f"{option}: only for the attack {' or '.join(users)}, which is not asked for")
         if self.on and self.external is None:
             problems.append("on: columns to link on need the external table to link with")

@@ -8,6 +8,42 @@ by a ``__future__`` import: Typer would parse each of them again whenever the pr
 
 from __future__ import annotations
 
-from kanon_sql.cli.verbs import start, hierarchy, release, check, judge, reports, dbt, sqlmesh, upkeep  # isort: skip
+from kanon_sql.cli.verbs import (  # isort: skip
+    demo,
+    init,
+    hierarchy,
+    plan,
+    anonymize,
+    render,
+    check,
+    audit,
+    risk,
+    report,
+    compare,
+    dbt,
+    sqlmesh,
+    ledger,
+    clean,
+    doctor,
+    schema,
+)
 
-__all__ = ["check", "dbt", "hierarchy", "judge", "release", "reports", "sqlmesh", "start", "upkeep"]
+__all__ = [
+    "anonymize",
+    "audit",
+    "check",
+    "clean",
+    "compare",
+    "dbt",
+    "demo",
+    "doctor",
+    "hierarchy",
+    "init",
+    "ledger",
+    "plan",
+    "render",
+    "report",
+    "risk",
+    "schema",
+    "sqlmesh",
+]

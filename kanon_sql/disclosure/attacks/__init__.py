@@ -2,84 +2,100 @@
 
 An attack says which *cases* it looks at (classes of the release, or vectors of a table that
 the attacker has besides) and, per case, how many people it stands for and how much is learned
-about them. :func:`~kanon_sql.disclosure.attacks.base.measured` counts them in the database.
+about them. They are counted in the database. What an attack needs, what it is about and how it
+is run, it declares itself, as an :class:`AttackMethod`; :func:`register` adds one, also from
+outside of this package.
 """
 
 from __future__ import annotations
 
-from kanon_sql.disclosure.attacks.background import background
-from kanon_sql.disclosure.attacks.base import (
-    Attack,
-    Cases,
-    Reading,
-    Revealed,
-    Scene,
-    Target,
-    Unmeasured,
-    label_of,
-    measured,
-    worst_of,
+from kanon_sql.disclosure.attacks.background import Background
+from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Reading, Revealed, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
+from kanon_sql.disclosure.attacks.complementary import Complementary
+from kanon_sql.disclosure.attacks.composition import Composition
+from kanon_sql.disclosure.attacks.consistency import Consistency
+from kanon_sql.disclosure.attacks.definetti import DeFinetti
+from kanon_sql.disclosure.attacks.homogeneity import Homogeneity
+from kanon_sql.disclosure.attacks.linking import Linking
+from kanon_sql.disclosure.attacks.method import (
+    A_HIERARCHY,
+    A_SENSITIVE_ATTRIBUTE,
+    AN_EARLIER_RELEASE,
+    AN_EXTERNAL_TABLE,
+    ANOTHER_VIEW,
+    COSTLY_ESTIMATE,
+    AttackMethod,
+    AttributeAttack,
+    Need,
+    Option,
+    needed,
+    refuse_without,
 )
-from kanon_sql.disclosure.attacks.complementary import complementary
-from kanon_sql.disclosure.attacks.composition import composition
-from kanon_sql.disclosure.attacks.consistency import consistency
-from kanon_sql.disclosure.attacks.definetti import definetti
-from kanon_sql.disclosure.attacks.homogeneity import homogeneity
-from kanon_sql.disclosure.attacks.linking import linking
-from kanon_sql.disclosure.attacks.minimality import minimality
-from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_values
-from kanon_sql.disclosure.attacks.similarity import similarity
-from kanon_sql.disclosure.attacks.skewness import skewness
-from kanon_sql.disclosure.attacks.unsorted import cannot_read_order, unsorted_matching
-from kanon_sql.disclosure.attacks.views import attributes_of, views
+from kanon_sql.disclosure.attacks.minimality import Minimality
+from kanon_sql.disclosure.attacks.promises import defaults_taken
+from kanon_sql.disclosure.attacks.readings import found_by, worst_of
+from kanon_sql.disclosure.attacks.registry import (
+    ATTACKS,
+    ON_REQUEST,
+    label_of,
+    methods,
+    register,
+    result_names,
+    unregister,
+)
+from kanon_sql.disclosure.attacks.similarity import Similarity
+from kanon_sql.disclosure.attacks.skewness import Skewness
+from kanon_sql.disclosure.attacks.unsorted import UnsortedMatching
+from kanon_sql.disclosure.attacks.views import Views
 
 __all__ = [
+    "ANOTHER_VIEW",
+    "AN_EARLIER_RELEASE",
+    "AN_EXTERNAL_TABLE",
     "ATTACKS",
-    "FEWEST",
+    "A_HIERARCHY",
+    "A_SENSITIVE_ATTRIBUTE",
+    "COSTLY_ESTIMATE",
     "ON_REQUEST",
     "Attack",
+    "AttackMethod",
+    "AttributeAttack",
     "Cases",
+    "Given",
+    "Need",
+    "Option",
     "Reading",
     "Revealed",
     "Scene",
     "Target",
     "Unmeasured",
-    "attributes_of",
-    "background",
-    "cannot_read_order",
-    "complementary",
-    "composition",
-    "consistency",
-    "definetti",
-    "homogeneity",
+    "class_keys",
+    "class_values",
+    "defaults_taken",
+    "found_by",
     "label_of",
-    "linking",
-    "measured",
-    "minimality",
-    "promised_k",
-    "promised_values",
-    "similarity",
-    "skewness",
-    "unsorted_matching",
-    "views",
+    "methods",
+    "needed",
+    "refuse_without",
+    "register",
+    "result_names",
+    "unregister",
     "worst_of",
 ]
 
-ATTACKS = (
-    "linking",
-    "homogeneity",
-    "background",
-    "skewness",
-    "similarity",
-    "complementary",
-    "composition",
-    "views",
-    "unsorted",
-    "consistency",
-    "minimality",
-    "definetti",
-)
-"""The attacks by their names in results, in the order in which they run."""
-
-ON_REQUEST = ("minimality", "definetti")
-"""Attacks that run only if they are named: estimates on assumptions of their own, which cost more than the others."""
+for _method in (
+    Linking(),
+    Homogeneity(),
+    Background(),
+    Skewness(),
+    Similarity(),
+    Complementary(),
+    Composition(),
+    Views(),
+    UnsortedMatching(),
+    Consistency(),
+    Minimality(),
+    DeFinetti(),
+):
+    register(_method)

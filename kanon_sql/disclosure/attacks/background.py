@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 from kanon_sql.disclosure.attacks.base import Cases, Scene
-from kanon_sql.disclosure.attacks.class_values import class_keys, held_values
+from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
+from kanon_sql.disclosure.attacks.method import AttributeAttack, Option
 from kanon_sql.sql import Sql, identifier, render
 
-__all__ = ["background", "ruled_out"]
+__all__ = ["Background", "ruled_out"]
 
 
-def background(scene: Scene, attribute: str, negations: int) -> Cases:
+class Background(AttributeAttack):
     """Classes in which ruling out so many values leaves at most one.
 
     The attacker knows of the person ``negations`` statements of the form "does not have s"
@@ -21,34 +24,40 @@ def background(scene: Scene, attribute: str, negations: int) -> Cases:
 
     The risk is the attacker's belief in the most frequent value once the next frequent ones are
     ruled out: r1 / (r1 + r_(n+2) + ... + r_m), the statements that hurt most.
-
-    Args:
-        scene: the release.
-        attribute: the sensitive attribute.
-        negations: how many statements; at least 1.
     """
-    return Cases(
-        name="background",
-        about=attribute,
-        query=ruled_out(scene, held_values(scene, attribute), negations, scene.l_of(attribute)),
-        keys=class_keys(scene),
-        measure=f"largest share of a value once {negations} other{'s are' if negations > 1 else ' is'} ruled out",
-        notes=[f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class"],
-    )
+
+    name: ClassVar[str] = "background"
+    uses: ClassVar[tuple[Option, ...]] = (Option.NEGATIONS,)
+    default_noted: ClassVar[Literal["k", "l"] | None] = "l"
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Look at the classes of the release."""
+        attribute, negations = scene.attribute, scene.given.negations
+        others = "others are" if negations > 1 else "other is"
+        return [
+            Cases(
+                name=self.name,
+                about=attribute,
+                query=ruled_out(scene, class_values(scene, attribute), negations, scene.l_of(attribute)),
+                keys=class_keys(scene),
+                measure=f"largest share of a value once {negations} {others} ruled out",
+                notes=[f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class"],
+            )
+        ]
 
 
-def ruled_out(scene: Scene, held: Sql, negations: int, diversity: int) -> Sql:
+def ruled_out(scene: Scene, values: Sql, negations: int, diversity: int) -> Sql:
     """The cases of classes whose values (or labels) are known once so many are ruled out.
 
     Args:
         scene: the release.
-        held: a FROM form of :mod:`kanon_sql.disclosure.attacks.class_values`.
+        values: a FROM form of :mod:`kanon_sql.disclosure.attacks.class_values`.
         negations: how many values are ruled out; 0 for none.
         diversity: the fewest different values that the requirements leave to a class.
     """
     return render(
         "disclosure/attacks/ruled_out",
-        held=held,
+        values=values,
         keys=[identifier(key) for key in class_keys(scene)],
         negations=negations,
         fewer=min(negations + 1, diversity - 1),

@@ -1,4 +1,4 @@
-"""What an attack is, what it is given, and how its cases are counted."""
+"""What an attack is given, what it finds, and how its cases are counted."""
 
 from __future__ import annotations
 
@@ -7,24 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_population_k, promised_values
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.disclosure.attacks.registry import label_of
+from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
-from kanon_sql.spec import Spec
+from kanon_sql.spec import QuasiIdentifier, Spec
 from kanon_sql.sql import Relation, Sql, identifier
 
-__all__ = [
-    "Attack",
-    "Cases",
-    "Reading",
-    "Revealed",
-    "Scene",
-    "Target",
-    "Unmeasured",
-    "label_of",
-    "measured",
-    "worst_of",
-]
+__all__ = ["Attack", "Cases", "Given", "Reading", "Revealed", "Scene", "Target", "Unmeasured", "measured"]
 
 
 class Revealed(TypedDict):
@@ -39,7 +29,7 @@ class Attack:
     """What one attack achieves.
 
     Attributes:
-        name: one of :data:`kanon_sql.disclosure.attacks.ATTACKS`.
+        name: one of the names that the method declares for its results.
         about: the sensitive attribute or the table that it uses; None if it has none.
         examined: people (rows, where nothing else is said) that it was tried on.
         exposed: those that it exposes.
@@ -90,15 +80,6 @@ class Attack:
         return found
 
 
-_WITH_TABLES = ("linking", "linking, reversed", "complementary")
-"""Attacks that are about a table."""
-
-
-def label_of(name: str, about: str | None) -> str:
-    """An attack in words, such as ``homogeneity of diagnosis``."""
-    return name if about is None else f"{name} {'with' if name in _WITH_TABLES else 'of'} {about}"
-
-
 @dataclass(frozen=True)
 class Target:
     """A table that an attack reads.
@@ -135,26 +116,82 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """What every attack is given.
+class Given:
+    """What an audit was given: the tables that an attacker may have, and what else they may know.
 
     Attributes:
-        workspace: where statements run; it creates nothing.
+        engine: where the tables are.
         spec: names the quasi-identifiers and their hierarchies.
         models: the requirements.
         release: the table that is attacked.
+        source: the table that it was made of, as it is now.
+        external: a table that an attacker has besides.
+        on: the columns to link it on; empty for all that it shares with the release.
+        earlier: other releases of the same people.
+        views: projections of the same rows, the release first.
+        negations: how many values an attacker can rule out.
+        hierarchies: sensitive attribute -> a hierarchy of its values, as a spec gives those of quasi-identifiers.
+    """
+
+    engine: Engine
+    spec: Spec
+    models: Sequence[PrivacyModel]
+    release: Target
+    source: Target
+    external: Target | None = None
+    on: tuple[str, ...] = ()
+    earlier: Sequence[Target] = ()
+    views: Sequence[Target] = ()
+    negations: int = 1
+    hierarchies: Mapping[str, QuasiIdentifier] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What every attack is run with.
+
+    Attributes:
+        workspace: where statements run; it creates nothing.
+        given: the tables, and what else an attacker may know.
+        about: what the attack is about this time, of what its method lists; None where it is run once.
         reveal: how many exposed cases may be shown per attack; 0 for none.
         looked_at: what :meth:`look_at` has seen.
         reading: of which level labels are that may be of several.
     """
 
     workspace: Workspace
-    spec: Spec
-    models: Sequence[PrivacyModel]
-    release: Target
+    given: Given
+    about: str | None = None
     reveal: int = 0
     looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
     reading: Reading = field(default_factory=Reading)
+
+    @property
+    def spec(self) -> Spec:
+        """Names the quasi-identifiers and their hierarchies."""
+        return self.given.spec
+
+    @property
+    def models(self) -> Sequence[PrivacyModel]:
+        """The requirements."""
+        return self.given.models
+
+    @property
+    def release(self) -> Target:
+        """The table that is attacked."""
+        return self.given.release
+
+    @property
+    def source(self) -> Target:
+        """The table that it was made of, as it is now."""
+        return self.given.source
+
+    @property
+    def attribute(self) -> str:
+        """The sensitive attribute that the attack is about this time."""
+        if self.about is None:
+            raise ValueError("this attack is about no attribute: its method lists none")
+        return self.about
 
     @property
     def k(self) -> int:
@@ -274,30 +311,6 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
         notes=notes,
         revealed=revealed,
     )
-
-
-def worst_of(found: Sequence[Sequence[Attack | Unmeasured]]) -> list[Attack | Unmeasured]:
-    """What an attack achieves at worst, per part of it, of the readings of a release.
-
-    Args:
-        found: per reading, what it achieves. A reading that leaves a part unmeasured, not being too large, does not
-            fit the tables: it counts only where none does. A part that was too large in one of those that count is
-            among the results, also where others measured it.
-    """
-    fitting = [
-        items for items in found if not any(isinstance(item, Unmeasured) and not item.too_large for item in items)
-    ]
-    worst: dict[tuple[str, str | None, bool], Attack | Unmeasured] = {}
-    for items in fitting or found:
-        for item in items:
-            part = (item.name, item.about if isinstance(item, Attack) else None, isinstance(item, Attack))
-            if part not in worst or _badness(item) > _badness(worst[part]):
-                worst[part] = item
-    return list(worst.values())
-
-
-def _badness(item: Attack | Unmeasured) -> tuple[float, ...]:
-    return (item.beyond, item.exposed, item.risk or 0.0) if isinstance(item, Attack) else ()
 
 
 def _text(value: object) -> str | None:

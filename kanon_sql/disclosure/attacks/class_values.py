@@ -6,7 +6,7 @@ from kanon_sql.disclosure.attacks.base import Scene
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.sql import Relation, Sql, identifier, render
 
-__all__ = ["class_keys", "held_labels", "held_values"]
+__all__ = ["class_keys", "class_labels", "class_values"]
 
 
 def class_keys(scene: Scene) -> dict[str, str]:
@@ -14,7 +14,7 @@ def class_keys(scene: Scene) -> dict[str, str]:
     return {f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)}
 
 
-def held_values(scene: Scene, attribute: str, reference: Sql | None = None) -> Sql:
+def class_values(scene: Scene, attribute: str, reference: Sql | None = None) -> Sql:
     """A FROM form: per class and value of a sensitive attribute (NULL included) ``held``, its rows.
 
     Args:
@@ -22,10 +22,10 @@ def held_values(scene: Scene, attribute: str, reference: Sql | None = None) -> S
         attribute: the sensitive attribute.
         reference: its reference distribution, for ``reference_share``; without one that is 0.
     """
-    return _held(scene, attribute, reference, None, None)
+    return _counted(scene, attribute, reference, None, None)
 
 
-def held_labels(scene: Scene, attribute: str, lookup: Relation, level: int) -> Sql:
+def class_labels(scene: Scene, attribute: str, lookup: Relation, level: int) -> Sql:
     """The same of the values' labels at a level of the attribute's own hierarchy.
 
     Args:
@@ -34,10 +34,10 @@ def held_labels(scene: Scene, attribute: str, lookup: Relation, level: int) -> S
         lookup: its lookup table: ``value``, ``l0``, ``l1``, ...
         level: of the labels.
     """
-    return _held(scene, attribute, None, lookup, level)
+    return _counted(scene, attribute, None, lookup, level)
 
 
-def _held(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation | None, level: int | None) -> Sql:
+def _counted(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation | None, level: int | None) -> Sql:
     release = scene.release
     names = list(scene.spec.quasi_identifiers)
     scene.look_at(release, [*names, attribute])
@@ -54,5 +54,6 @@ def _held(scene: Scene, attribute: str, reference: Sql | None, lookup: Relation 
     )
     keys = [identifier(key) for key in class_keys(scene)]
     return render(
-        "disclosure/attacks/held", frequency=frequency, keys=keys, reference=reference, lookup=lookup, level=level
+        "disclosure/attacks/class_values",
+        frequency=frequency, keys=keys, reference=reference, lookup=lookup, level=level,
     )  # fmt: skip

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.method import AN_EARLIER_RELEASE, AttackMethod, Need, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 
-__all__ = ["complementary"]
+__all__ = ["Complementary"]
 
 
-def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Cases:
+class Complementary(AttackMethod):
     """People of the source for whom fewer than k rows are left when all releases are joined.
 
     The complementary release attack of Sweeney (2002, section 4.2), and, if the source grew between
@@ -26,24 +28,33 @@ def complementary(scene: Scene, source: Target, earlier: Sequence[Target]) -> Ca
 
     What it cannot see: people who are no longer in the source or whose plain values changed since, and
     deductions over several people at once. The number is a lower bound for an attacker who makes those.
-
-    Args:
-        scene: the release.
-        source: the table that all releases were made of, as it is now.
-        earlier: the other releases, at least one.
     """
-    kept = [*scene.spec.sensitive, *scene.spec.keep]
-    plain = [name for name in kept if all(name in table.columns for table in (scene.release, source, *earlier))]
-    others = other_releases(scene, source, earlier, plain, "joined")
-    names = {f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)}
-    on = ", ".join(["compatible quasi-identifiers", *plain])
-    return Cases(
-        name="complementary",
-        about=", ".join(table.shown for table in earlier),
-        query=others.combined(scene, of_values=False, least=scene.k),
-        keys=names,
-        measure="one over the rows that all releases leave",
-        against=others.against,
-        unmatched=f"nobody of the source is in {scene.release.shown} and another release alike in {on}",
-        notes=[f"people of the source; releases joined on {on}", *others.notes],
-    )
+
+    name: ClassVar[str] = "complementary"
+    needs: ClassVar[tuple[Need, ...]] = (AN_EARLIER_RELEASE,)
+    about_tables: ClassVar[bool] = True
+    default_noted: ClassVar[Literal["k", "l"] | None] = "k"
+
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source lists the people and their values."""
+        return roles_in_source(given)
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Join all releases."""
+        earlier, source = scene.given.earlier, scene.source
+        kept = [*scene.spec.sensitive, *scene.spec.keep]
+        plain = [name for name in kept if all(name in table.columns for table in (scene.release, source, *earlier))]
+        others = other_releases(scene, earlier, plain, "joined")
+        on = ", ".join(["compatible quasi-identifiers", *plain])
+        return [
+            Cases(
+                name=self.name,
+                about=", ".join(table.shown for table in earlier),
+                query=others.combined(scene, of_values=False, least=scene.k),
+                keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
+                measure="one over the rows that all releases leave",
+                against=others.against,
+                unmatched=f"nobody of the source is in {scene.release.shown} and another release alike in {on}",
+                notes=[f"people of the source; releases joined on {on}", *others.notes],
+            )
+        ]

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.method import (
+    A_SENSITIVE_ATTRIBUTE,
+    AN_EARLIER_RELEASE,
+    AttributeAttack,
+    Need,
+    refuse_without,
+    roles_in_source,
+)
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 
-__all__ = ["composition"]
+__all__ = ["Composition"]
 
 
-def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribute: str) -> Cases:
+class Composition(AttributeAttack):
     """People of the source of whom fewer values are left than the requirement leaves to a class.
 
     The intersection attack of Ganta, Kasiviswanathan, Smith (2008, section 2): each release leaves a
@@ -20,22 +29,38 @@ def composition(scene: Scene, source: Target, earlier: Sequence[Target], attribu
     the releases that have the person's own value in such a row: the attacked one, and at least one other. Exposed
     are the people whose intersection has fewer than l
     values (l of the attribute's l-diversity; 2 if it has none), at a risk of one over its size. A NULL
-    is no value. Where nobody is in two of them, nothing is measured.
-
-    Args:
-        scene: the release.
-        source: lists the people; those whose value is in the release and in another one count.
-        earlier: the other releases with the attribute, at least one.
-        attribute: the sensitive attribute.
+    is no value. Where nobody is in two of them, nothing is measured. Those of the source count whose value is in the
+    release and in another one.
     """
-    others = other_releases(scene, source, earlier, [attribute], f"values_{scene.spec.sensitive.index(attribute)}_")
-    return Cases(
-        name="composition",
-        about=attribute,
-        query=others.combined(scene, of_values=True, least=scene.l_of(attribute)),
-        keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
-        measure="one over the values that all releases leave",
-        against=others.against,
-        unmatched=f"nobody of the source is in {scene.release.shown} and another release with the same {attribute}",
-        notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],
-    )
+
+    name: ClassVar[str] = "composition"
+    needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)
+    default_noted: ClassVar[Literal["k", "l"] | None] = "l"
+
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source lists the people and their values."""
+        return roles_in_source(given)
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Intersect all releases.
+
+        Raises:
+            SpecError: an earlier release does not have the attribute.
+        """
+        attribute, earlier = scene.attribute, scene.given.earlier
+        for table in earlier:
+            refuse_without(table, [attribute])
+        others = other_releases(scene, earlier, [attribute], f"values_{scene.spec.sensitive.index(attribute)}_")
+        return [
+            Cases(
+                name=self.name,
+                about=attribute,
+                query=others.combined(scene, of_values=True, least=scene.l_of(attribute)),
+                keys={f"q{index}": name for index, name in enumerate(scene.spec.quasi_identifiers)},
+                measure="one over the values that all releases leave",
+                against=others.against,
+                unmatched=f"nobody of the source is in {scene.release.shown} and another release with the same "
+                f"{attribute}",
+                notes=[f"people of the source; with {', '.join(table.shown for table in earlier)}", *others.notes],
+            )
+        ]

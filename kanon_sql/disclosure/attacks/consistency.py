@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from kanon_sql.disclosure.attacks.base import Attack, Cases, Scene, Target, Unmeasured
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
 from kanon_sql.disclosure.attacks.matching import matches_of
+from kanon_sql.disclosure.attacks.method import AttackMethod
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.sql import Sql, identifier, render
 
-__all__ = ["MOST_EDGES", "consistency"]
+__all__ = ["MOST_EDGES", "Consistency"]
 
 MOST_EDGES = 20_000
 """A graph of more edges is not fetched: these numbers tell nothing of anybody, but the client would have to hold it."""
@@ -15,7 +19,7 @@ MOST_EDGES = 20_000
 _GLOBAL = "consistency, global (1,k)"
 
 
-def consistency(scene: Scene, source: Target) -> list[Cases | Attack | Unmeasured]:
+class Consistency(AttackMethod):
     """(1,k)-, (k,1)-, (k,k)- and global (1,k)-anonymity (Gionis, Mazza, Tassa: k-Anonymization revisited, ICDE 2008).
 
     A record of the source and a row of the release are consistent if each of the row's labels is one that some level
@@ -38,56 +42,67 @@ def consistency(scene: Scene, source: Target) -> list[Cases | Attack | Unmeasure
     records and equal rows, numbered, comes to the client, which finds the matches by a flow, up to ``MOST_EDGES``.
 
     k is the largest that k-anonymity requires; 2 without one.
-
-    Args:
-        scene: the release.
-        source: the table that it was made of.
     """
-    quasi = list(scene.spec.quasi_identifiers)
-    keys = {f"q{index}": name for index, name in enumerate(quasi)}
-    people = vectors_of(scene, source, "consistent_people", quasi, [])
-    kinds = kinds_of(keys, [source, scene.release])
-    labels = labels_of(scene, scene.release, "consistent_rows", keys, [], kinds=kinds)
-    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
-    matched = covered(people, covers_of(scene, lookups, labels, "consistent", kinds), labels, names=list(keys))
-    alone, of_nobody, degree, missing = (
-        int(value or 0)
-        for value in scene.workspace.row(
-            "disclosure/attacks/consistent", people=people, labels=labels, matched=matched, names=list(keys)
-        )
-    )
-    if of_nobody:
-        why = f"{of_nobody:,} rows of {scene.release.shown} are consistent with no record of the source"
-        return [Unmeasured("consistency", f"{why}: it was made of other records, or with other hierarchies")]
-    notes = [f"{alone:,} records of the source are consistent with no row: they were left out"] if alone else []
 
-    def cases(name: str, measure: str, *, reverse: bool, notes: list[str]) -> Cases:
-        return Cases(
-            name=name,
-            about=None,
-            query=render(
-                "disclosure/attacks/linking",
-                matched=matched,
-                keys=[identifier(key) for key in keys],
-                k=scene.k,
-                reverse=reverse,
+    name: ClassVar[str] = "consistency"
+    results: ClassVar[tuple[str, ...]] = ("consistency (1,k)", "consistency (k,1)", _GLOBAL)
+
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source lists the records."""
+        return [(given.source, [*given.spec.quasi_identifiers])]
+
+    def run(self, scene: Scene) -> list[Cases | Attack | Unmeasured]:
+        """Count who may be behind each row."""
+        quasi, source = list(scene.spec.quasi_identifiers), scene.source
+        keys = {f"q{index}": name for index, name in enumerate(quasi)}
+        people = vectors_of(scene, source, "consistent_people", quasi, [])
+        kinds = kinds_of(keys, [source, scene.release])
+        labels = labels_of(scene, scene.release, "consistent_rows", keys, [], kinds=kinds)
+        lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
+        matched = covered(people, covers_of(scene, lookups, labels, "consistent", kinds), labels, names=list(keys))
+        alone, of_nobody, degree, missing = (
+            int(value or 0)
+            for value in scene.workspace.row(
+                "disclosure/attacks/consistent", people=people, labels=labels, matched=matched, names=list(keys)
+            )
+        )
+        if of_nobody:
+            why = f"{of_nobody:,} rows of {scene.release.shown} are consistent with no record of the source"
+            return [Unmeasured(self.name, f"{why}: it was made of other records, or with other hierarchies")]
+        notes = [f"{alone:,} records of the source are consistent with no row: they were left out"] if alone else []
+
+        def cases(name: str, measure: str, *, reverse: bool, notes: list[str]) -> Cases:
+            return Cases(
+                name=name,
+                about=None,
+                query=render(
+                    "disclosure/attacks/linking",
+                    matched=matched,
+                    keys=[identifier(key) for key in keys],
+                    k=scene.k,
+                    reverse=reverse,
+                ),
+                keys=keys,
+                measure=measure,
+                examined=render("disclosure/attacks/records", vectors=labels if reverse else people),
+                notes=notes,
+            )
+
+        found: list[Cases | Attack | Unmeasured] = [
+            cases(
+                "consistency (1,k)", "one over the rows that a record is consistent with", reverse=False, notes=notes
             ),
-            keys=keys,
-            measure=measure,
-            examined=render("disclosure/attacks/records", vectors=labels if reverse else people),
-            notes=notes,
-        )
-
-    found: list[Cases | Attack | Unmeasured] = [
-        cases("consistency (1,k)", "one over the rows that a record is consistent with", reverse=False, notes=notes),
-        cases("consistency (k,1)", "one over the records that a row is consistent with", reverse=True, notes=[]),
-    ]
-    if degree > 1:
-        return [*found, _by_flow(scene, matched, list(keys), alone)]
-    if missing:
-        return [*found, Unmeasured(_GLOBAL, _no_assignment(scene, missing))]
-    blocks = "each record is consistent with one class only, so that its consistent rows are its matches"
-    return [*found, cases(_GLOBAL, "one over the rows that a record matches", reverse=False, notes=[*notes, blocks])]
+            cases("consistency (k,1)", "one over the records that a row is consistent with", reverse=True, notes=[]),
+        ]
+        if degree > 1:
+            return [*found, _by_flow(scene, matched, list(keys), alone)]
+        if missing:
+            return [*found, Unmeasured(_GLOBAL, _no_assignment(scene, missing))]
+        blocks = "each record is consistent with one class only, so that its consistent rows are its matches"
+        return [
+            *found,
+            cases(_GLOBAL, "one over the rows that a record matches", reverse=False, notes=[*notes, blocks]),
+        ]
 
 
 def _no_assignment(scene: Scene, missing: int | None = None) -> str:

@@ -27,64 +27,75 @@ values, to count who is right: so it is an estimate, and decides no verdict.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Attack, Scene, Target
+from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
 from kanon_sql.models import TOLERANCE
 from kanon_sql.sql import Relation, Sql, identifier
 
-__all__ = ["ROUNDS", "definetti"]
+__all__ = ["ROUNDS", "DeFinetti"]
 
 ROUNDS = 5
 """Rounds of expectation maximization. Each is one more step inside the same statement."""
 
 
-def definetti(scene: Scene, source: Target, attribute: str) -> Attack:
-    """How many people a classifier learned from the release guesses right, in one statement.
+class DeFinetti(AttributeAttack):
+    """How many people a classifier learned from the release guesses right, in one statement."""
 
-    Args:
-        scene: the release.
-        source: lists the people and their values.
-        attribute: the sensitive attribute.
+    name: ClassVar[str] = "definetti"
+    on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
-    Returns:
-        An estimate: exposed are the people guessed right, beyond those more than by the most frequent value.
-    """
-    what = f"guessed{scene.spec.sensitive.index(attribute)}_"
-    found = other_releases(scene, source, (), [attribute], what)
-    names = [identifier(lookup.column) for lookup in found.lookups]
-    domains = [lookup.domain_rows for lookup in found.lookups]
-    beliefs = _first(scene, what, found.people, found.candidates[0], names)
-    for number in range(1, ROUNDS + 1):
-        learned = scene.workspace.table(f"{what}learned{number}")
-        scene.workspace.execute(
-            "disclosure/attacks/learned", target=learned, beliefs=beliefs, names=names, domains=domains
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source lists the people and their values."""
+        return roles_in_source(given)
+
+    def run(self, scene: Scene) -> list[Attack]:
+        """Learn, and guess.
+
+        Returns:
+            An estimate: exposed are the people guessed right, beyond those more than by the most frequent value.
+        """
+        attribute = scene.attribute
+        what = f"guessed{scene.spec.sensitive.index(attribute)}_"
+        found = other_releases(scene, (), [attribute], what)
+        names = [identifier(lookup.column) for lookup in found.lookups]
+        domains = [lookup.domain_rows for lookup in found.lookups]
+        beliefs = _first(scene, what, found.people, found.candidates[0], names)
+        for number in range(1, ROUNDS + 1):
+            learned = scene.workspace.table(f"{what}learned{number}")
+            scene.workspace.execute(
+                "disclosure/attacks/learned", target=learned, beliefs=beliefs, names=names, domains=domains
+            )
+            beliefs = scene.workspace.table(f"{what}beliefs{number}")
+            scene.workspace.execute("disclosure/attacks/beliefs", target=beliefs, learned=learned, names=names)
+        examined, right, plain, believed = scene.workspace.row(
+            "disclosure/attacks/guessed", people=found.people, beliefs=beliefs, names=names, tolerance=TOLERANCE
         )
-        beliefs = scene.workspace.table(f"{what}beliefs{number}")
-        scene.workspace.execute("disclosure/attacks/beliefs", target=beliefs, learned=learned, names=names)
-    examined, right, plain, believed = scene.workspace.row(
-        "disclosure/attacks/guessed", people=found.people, beliefs=beliefs, names=names, tolerance=TOLERANCE
-    )
-    rows, guessed, usual = int(examined or 0), _whole(right), _whole(plain)
-    return Attack(
-        name="definetti",
-        about=attribute,
-        examined=rows,
-        exposed=guessed,
-        beyond=max(0, guessed - usual),
-        risk=float(right) / rows if rows else None,
-        measure="share of people whose value is guessed right",
-        estimate=True,
-        notes=[
+        rows, guessed, usual = int(examined or 0), _whole(right), _whole(plain)
+        notes = [
             f"guessing the most frequent value of the rows that may be a person's is right for {usual:,}; a naive "
             f"Bayes classifier learned from the release in {ROUNDS} rounds, for {guessed:,}",
             "assumes that the attacker knows the source's quasi-identifiers, and that these are independent given the "
             "sensitive value; who is right was counted with the source",
-            *([f"people's own values are believed with {float(believed) / rows:.6f} on average"] if rows else []),
-            *found.notes,
-        ],
-    )
+        ]
+        if rows:
+            notes.append(f"people's own values are believed with {float(believed) / rows:.6f} on average")
+        return [
+            Attack(
+                name=self.name,
+                about=attribute,
+                examined=rows,
+                exposed=guessed,
+                beyond=max(0, guessed - usual),
+                risk=float(right) / rows if rows else None,
+                measure="share of people whose value is guessed right",
+                estimate=True,
+                notes=[*notes, *found.notes],
+            )
+        ]
 
 
 def _first(scene: Scene, what: str, people: Relation, candidates: Relation, names: Sequence[Sql]) -> Relation:

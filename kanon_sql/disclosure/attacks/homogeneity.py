@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from kanon_sql.disclosure.attacks.background import ruled_out
 from kanon_sql.disclosure.attacks.base import Cases, Scene
-from kanon_sql.disclosure.attacks.class_values import class_keys, held_values
+from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
+from kanon_sql.disclosure.attacks.method import AttributeAttack
 
-__all__ = ["homogeneity"]
+__all__ = ["Homogeneity"]
 
 
-def homogeneity(scene: Scene, attribute: str) -> Cases:
+class Homogeneity(AttributeAttack):
     """Classes with one sensitive value (Machanavajjhala et al. 2007, section 2.1).
 
     Exposed are all rows of a class whose values are the same; a NULL protects nobody, so the
@@ -18,15 +21,19 @@ def homogeneity(scene: Scene, attribute: str) -> Cases:
     attribute sensitive, and here it is disclosed with certainty.
 
     The risk is the largest share of one value among the values of a class.
-
-    Args:
-        scene: the release.
-        attribute: the sensitive attribute.
     """
-    return Cases(
-        name="homogeneity",
-        about=attribute,
-        query=ruled_out(scene, held_values(scene, attribute), 0, scene.l_of(attribute)),
-        keys=class_keys(scene),
-        measure="largest share of one value in a class",
-    )
+
+    name: ClassVar[str] = "homogeneity"
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Look at the classes of the release."""
+        attribute = scene.attribute
+        return [
+            Cases(
+                name=self.name,
+                about=attribute,
+                query=ruled_out(scene, class_values(scene, attribute), 0, scene.l_of(attribute)),
+                keys=class_keys(scene),
+                measure="largest share of one value in a class",
+            )
+        ]

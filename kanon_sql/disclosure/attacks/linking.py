@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.method import AN_EXTERNAL_TABLE, AttackMethod, Need
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
+from kanon_sql.errors import SpecError
 from kanon_sql.sql import identifier, render
 
-__all__ = ["linking"]
+__all__ = ["Linking"]
 
 
-def linking(scene: Scene, external: Target, columns: Sequence[str], source: Target) -> list[Cases]:
+class Linking(AttackMethod):
     """Sweeney's attack with the voter list (2002, section 1), in both directions.
 
     For each record of the external table: how many rows of the release match it on the shared
@@ -24,48 +27,75 @@ def linking(scene: Scene, external: Target, columns: Sequence[str], source: Targ
     Reversed, for each class of the release: how many records of the external table match it. That
     fewer than k do (k-map's k counts here too) exposes its rows only if the external table lists the whole
     population (k-map, Sweeney 2002, section 5), which nobody can check here: so the second figure is an estimate.
-
-    Args:
-        scene: the release.
-        external: the table with names, or with what leads to them.
-        columns: the shared columns, at least one.
-        source: the original table, whose columns say what labels were made of.
     """
-    generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
-    plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
-    people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
-    named = {f"q{index}": name for index, name in enumerate(generalized)}
-    kinds = kinds_of(named, [external, source, scene.release])
-    labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
-    hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
-    lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
-    covers = covers_of(scene, lookups, labels, "linked", kinds)
-    matched = covered(people, covers, labels, names=list(named), plain=len(plain))
-    names = named | {f"p{index}": name for index, name in enumerate(plain)}
-    keys = [identifier(key) for key in names]
-    least, fewest = scene.k_of(generalized), scene.population_k_of(generalized)
-    shared = ", ".join(columns)
-    forward = Cases(
-        name="linking",
-        about=external.shown,
-        query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=least, reverse=False),
-        keys=names,
-        measure="one over the matching rows of the release",
-        examined=render("disclosure/attacks/records", vectors=people),
-        against=render("disclosure/attacks/records", vectors=labels),
-        unmatched=f"nothing of {external.shown} matches a row",
-        notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
-    )
-    backward = Cases(
-        name="linking, reversed",
-        about=external.shown,
-        query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=fewest, reverse=True),
-        keys=names,
-        measure="one over the matching records",
-        examined=render("disclosure/attacks/records", vectors=labels),
-        against=render("disclosure/attacks/records", vectors=people),
-        unmatched=f"nothing of {external.shown} matches a row",
-        estimate=True,
-        notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
-    )
-    return [forward, backward]
+
+    name: ClassVar[str] = "linking"
+    results: ClassVar[tuple[str, ...]] = ("linking", "linking, reversed")
+    needs: ClassVar[tuple[Need, ...]] = (AN_EXTERNAL_TABLE,)
+    about_tables: ClassVar[bool] = True
+    default_noted: ClassVar[Literal["k", "l"] | None] = "k"
+
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """What to link on.
+
+        Raises:
+            SpecError: the tables share nothing.
+        """
+        on, external = _linked_on(given)
+        return [(table, on) for table in (given.release, external)]
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Match the tables."""
+        columns, external = _linked_on(scene.given)
+        generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
+        plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
+        people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
+        named = {f"q{index}": name for index, name in enumerate(generalized)}
+        kinds = kinds_of(named, [external, scene.source, scene.release])
+        labels = labels_of(scene, scene.release, "linked", named, plain, [external], kinds)
+        hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
+        lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
+        covers = covers_of(scene, lookups, labels, "linked", kinds)
+        matched = covered(people, covers, labels, names=list(named), plain=len(plain))
+        names = named | {f"p{index}": name for index, name in enumerate(plain)}
+        keys = [identifier(key) for key in names]
+        least, fewest = scene.k_of(generalized), scene.population_k_of(generalized)
+        shared = ", ".join(columns)
+        forward = Cases(
+            name="linking",
+            about=external.shown,
+            query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=least, reverse=False),
+            keys=names,
+            measure="one over the matching rows of the release",
+            examined=render("disclosure/attacks/records", vectors=people),
+            against=render("disclosure/attacks/records", vectors=labels),
+            unmatched=f"nothing of {external.shown} matches a row",
+            notes=[f"records of {external.shown} matched on {shared}; exposed by fewer than {least} matching rows"],
+        )
+        backward = Cases(
+            name="linking, reversed",
+            about=external.shown,
+            query=render("disclosure/attacks/linking", matched=matched, keys=keys, k=fewest, reverse=True),
+            keys=names,
+            measure="one over the matching records",
+            examined=render("disclosure/attacks/records", vectors=labels),
+            against=render("disclosure/attacks/records", vectors=people),
+            unmatched=f"nothing of {external.shown} matches a row",
+            estimate=True,
+            notes=[f"rows whose class matches fewer than {fewest} records; true if {external.shown} lists everybody"],
+        )
+        return [forward, backward]
+
+
+def _linked_on(given: Given) -> tuple[tuple[str, ...], Target]:
+    """The columns to link on, and the table to link with."""
+    release, external = given.release, given.external
+    if external is None:
+        raise ValueError("linking is run with an external table")
+    shared = tuple(dict.fromkeys(given.on)) or tuple(name for name in release.columns if name in external.columns)
+    if not shared:
+        raise SpecError(
+            f"{external.shown} has no column in common with {release.shown} to link on; give another one, or "
+            "rename its columns in a view"
+        )
+    return shared, external

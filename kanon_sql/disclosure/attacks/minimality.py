@@ -14,9 +14,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Attack, Scene, Target
+from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
 from kanon_sql.disclosure.attacks.credibility import LARGEST, Refined, credibilities
+from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, roles_in_source
 from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
@@ -24,7 +26,7 @@ from kanon_sql.hierarchies import Lookup
 from kanon_sql.models import TOLERANCE, ShareBound
 from kanon_sql.sql import Relation, Sql, identifier, render
 
-__all__ = ["MOST", "minimality"]
+__all__ = ["MOST", "Minimality"]
 
 MOST = 10_000
 """So many cells, and counts of values in classes, are looked at at most."""
@@ -38,64 +40,73 @@ class _Finding:
     highest: float
 
 
-def minimality(scene: Scene, source: Target, attribute: str) -> Attack:
-    """How many people's values are more credible than promised, to who knows that the release is minimal.
+class Minimality(AttributeAttack):
+    """How many people's values are more credible than promised, to who knows that the release is minimal."""
 
-    Args:
-        scene: the release: full-domain, without suppressed rows, and satisfying the requirement.
-        source: the table that it was made of; its quasi-identifiers are known to the attacker.
-        attribute: the sensitive attribute.
+    name: ClassVar[str] = "minimality"
+    on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
-    Returns:
-        An estimate; exposed are the people with a credibility above 1 / l (or alpha), for the finer release that
-        exposes most of them.
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The source lists the people and their values."""
+        return roles_in_source(given)
 
-    Raises:
-        UnsupportedError: what the release's minimality implies cannot be computed here.
-    """
-    bound = _bound(scene, attribute)
-    what = f"minimal{scene.spec.sensitive.index(attribute)}_"
-    names = list(scene.spec.quasi_identifiers)
-    people = vectors_of(scene, source, f"{what}people", names, [])
-    lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
-    named = {f"q{index}": name for index, name in enumerate(names)}
-    kinds = kinds_of(named, [source, scene.release])
-    labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute], kinds=kinds)
-    written = [label_texts(lookup, kinds[lookup.column]) for lookup in lookups]
-    levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
-    numbered = _numbered(scene, what, labels, names, bound)
-    sizes, held = _held(scene, numbered)
-    _refuse_violating(bound, sizes, held)
-    least, findings = max(bound.least_size, promised_k(scene.spec, scene.models, ()) or 1), list[_Finding]()
-    for position, lookup in enumerate(lookups):
-        if levels[position] > lookup.quasi_identifier.minimum_level:
-            cells = _cells(scene, people, lookups, levels, position, numbered, kinds)
-            _refuse_other_rows(scene, sizes, cells)
-            if min((size for found in cells.values() for size in found), default=0) >= least:
-                findings += _findings(bound, cells, held)
-    worst = max(findings, key=lambda item: (item.people, item.highest), default=None)
-    exposed = 0 if worst is None else worst.people
-    notes = [
-        f"assumes that the attacker knows everybody's quasi-identifiers, that the release is minimal, that "
-        f"{bound.label} of one value kept a finer one from being published, and that all assignments of values are "
-        "equally likely",
-        f"exposed by a credibility above {bound.share:.4g}, to who looks at one finer release",
-    ]
-    if worst is None:
-        notes.append("no finer release is known to violate by its values alone: minimality tells nothing")
-    if any(size > LARGEST for size in sizes.values()):
-        notes.append(f"classes of more than {LARGEST} rows are taken to satisfy in every finer release")
-    return Attack(
-        name="minimality",
-        about=attribute,
-        examined=sum(sizes.values()),
-        exposed=exposed,
-        beyond=exposed,
-        risk=None if worst is None else max(item.highest for item in findings),
-        measure="credibility of one value of one person",
-        estimate=True,
-        notes=notes,
-    )
+    def run(self, scene: Scene) -> list[Attack]:
+        """Make the next finer releases.
+
+        Returns:
+            An estimate; exposed are the people with a credibility above 1 / l (or alpha), for the finer release that
+            exposes most of them.
+
+        Raises:
+            UnsupportedError: what the release's minimality implies cannot be computed here: it is not full-domain,
+                has suppressed rows, or does not satisfy the requirement.
+        """
+        attribute, source = scene.attribute, scene.source
+        bound = _bound(scene, attribute)
+        what = f"minimal{scene.spec.sensitive.index(attribute)}_"
+        names = list(scene.spec.quasi_identifiers)
+        people = vectors_of(scene, source, f"{what}people", names, [])
+        lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
+        named = {f"q{index}": name for index, name in enumerate(names)}
+        kinds = kinds_of(named, [source, scene.release])
+        labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute], kinds=kinds)
+        written = [label_texts(lookup, kinds[lookup.column]) for lookup in lookups]
+        levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
+        numbered = _numbered(scene, what, labels, names, bound)
+        sizes, held = _held(scene, numbered)
+        _refuse_violating(bound, sizes, held)
+        least, findings = max(bound.least_size, promised_k(scene.spec, scene.models, ()) or 1), list[_Finding]()
+        for position, lookup in enumerate(lookups):
+            if levels[position] > lookup.quasi_identifier.minimum_level:
+                cells = _cells(scene, people, lookups, levels, position, numbered, kinds)
+                _refuse_other_rows(scene, sizes, cells)
+                if min((size for found in cells.values() for size in found), default=0) >= least:
+                    findings += _findings(bound, cells, held)
+        worst = max(findings, key=lambda item: (item.people, item.highest), default=None)
+        exposed = 0 if worst is None else worst.people
+        notes = [
+            f"assumes that the attacker knows everybody's quasi-identifiers, that the release is minimal, that "
+            f"{bound.label} of one value kept a finer one from being published, and that all assignments of values are "
+            "equally likely",
+            f"exposed by a credibility above {bound.share:.4g}, to who looks at one finer release",
+        ]
+        if worst is None:
+            notes.append("no finer release is known to violate by its values alone: minimality tells nothing")
+        if any(size > LARGEST for size in sizes.values()):
+            notes.append(f"classes of more than {LARGEST} rows are taken to satisfy in every finer release")
+        return [
+            Attack(
+                name=self.name,
+                about=attribute,
+                examined=sum(sizes.values()),
+                exposed=exposed,
+                beyond=exposed,
+                risk=None if worst is None else max(item.highest for item in findings),
+                measure="credibility of one value of one person",
+                estimate=True,
+                notes=notes,
+            )
+        ]
 
 
 def _bound(scene: Scene, attribute: str) -> ShareBound:

@@ -49,19 +49,19 @@ class Others:
         A person is taken to be in a release that has their own plain values in a row that may be theirs: who was
         suppressed there, or came later, is not protected by it.
         """
-        told = scene.workspace.table(f"{self.what}_told")
+        marked = scene.workspace.table(f"{self.what}_told")
         scene.workspace.execute(
-            "disclosure/attacks/told", target=told, candidates=self.candidates, plain=len(self.plain),
+            "disclosure/attacks/marked_candidates", target=marked, candidates=self.candidates, plain=len(self.plain),
             marks=[2**number for number, _ in enumerate(self.candidates)],
             quasi_identifiers=self.quasi_identifiers, of_values=of_values,
         )  # fmt: skip
         return render(
-            "disclosure/attacks/combined", people=self.people, told=told, plain=len(self.plain),
+            "disclosure/attacks/combined", people=self.people, marked=marked, plain=len(self.plain),
             quasi_identifiers=self.quasi_identifiers, of_values=of_values, least=least,
         )  # fmt: skip
 
 
-def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plain: Sequence[str], what: str) -> Others:
+def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str], what: str) -> Others:
     """Find, for each person of the source and each release, the rows that may be that person's.
 
     A row may be a person's if its labels cover the person's values: each label is one that some
@@ -70,7 +70,6 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
 
     Args:
         scene: the release that is attacked.
-        source: the table that all were made of, as it is now.
         earlier: the other releases.
         plain: columns that are released as they are and that every release has.
         what: a word for scratch names.
@@ -78,7 +77,7 @@ def other_releases(scene: Scene, source: Target, earlier: Sequence[Target], plai
     Raises:
         SpecError: no row of a release has labels of the spec's hierarchies, so that nothing could be joined.
     """
-    names = list(scene.spec.quasi_identifiers)
+    names, source = list(scene.spec.quasi_identifiers), scene.source
     releases = [scene.release, *earlier]
     people = vectors_of(scene, source, f"{what}_people", names, plain, releases)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)

@@ -6,12 +6,12 @@ promises anything, attacks take 2: nobody may be singled out, no value may be al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 
-__all__ = ["FEWEST", "promised_k", "promised_population_k", "promised_values"]
+__all__ = ["FEWEST", "defaults_taken", "promised_k", "promised_population_k", "promised_values"]
 
 FEWEST = 2
 """What attacks take where no requirement says how many."""
@@ -52,3 +52,20 @@ def _covers(spec: Spec, model: PrivacyModel, known: Iterable[str] | None) -> boo
     """Whether what is promised to a model's classes holds for classes by the quasi-identifiers that are known."""
     promised = model.quasi_identifiers
     return promised is None or set(spec.quasi_identifiers if known is None else known) <= set(promised)
+
+
+def defaults_taken(spec: Spec, models: Sequence[PrivacyModel], noted: Collection[str | None]) -> list[str]:
+    """What attacks took where no requirement says how much is enough.
+
+    Args:
+        spec: names the quasi-identifiers and the sensitive attributes.
+        models: what is required.
+        noted: which promises the attacks that ran compare with: ``k``, ``l``.
+    """
+    notes = []
+    if "k" in noted and promised_k(spec, models) is None:
+        notes.append(f"no requirement promises a k to every class: fewer than {FEWEST} rows expose a person here")
+    unsaid = [name for name in spec.sensitive if promised_values(spec, models, name) is None]
+    if "l" in noted and unsaid:
+        notes.append(f"no requirement says how many values of {', '.join(unsaid)} a class has: {FEWEST} is taken")
+    return notes

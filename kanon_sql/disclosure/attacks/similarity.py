@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import ClassVar
+
 from kanon_sql.disclosure.attacks.background import ruled_out
-from kanon_sql.disclosure.attacks.base import Cases, Scene
-from kanon_sql.disclosure.attacks.class_values import class_keys, held_labels
+from kanon_sql.disclosure.attacks.base import Cases, Given, Scene
+from kanon_sql.disclosure.attacks.class_values import class_keys, class_labels
+from kanon_sql.disclosure.attacks.method import A_HIERARCHY, AttackMethod, Need
 from kanon_sql.disclosure.attacks.vectors import lookups_of, vectors_of
 from kanon_sql.hierarchies import highest_below_top
-from kanon_sql.spec import QuasiIdentifier
 
-__all__ = ["similarity"]
+__all__ = ["Similarity"]
 
 
-def similarity(scene: Scene, attribute: str, hierarchy: QuasiIdentifier) -> Cases:
+class Similarity(AttackMethod):
     """Classes whose sensitive values all fall under one node below the hierarchy's top.
 
     The similarity attack of Li, Li, Venkatasubramanian (2007, section 3.1): three stomach diseases
@@ -21,23 +24,32 @@ def similarity(scene: Scene, attribute: str, hierarchy: QuasiIdentifier) -> Case
     requirement allows it: what the hierarchy's author told apart is disclosed with certainty.
 
     The risk is the largest share of one node among the values of a class.
-
-    Args:
-        scene: the release.
-        attribute: the sensitive attribute.
-        hierarchy: of its values, as a spec gives those of quasi-identifiers.
-
-    Raises:
-        HierarchyError: it does not cover the values of the release.
     """
-    values = vectors_of(scene, scene.release, "meanings", [attribute], [])
-    (lookup,) = lookups_of(scene, values, scene.release.columns, {attribute: hierarchy}, partial=False)
-    below = highest_below_top(scene.workspace, lookup.table, range(1, lookup.height), lookup.top)
-    held = held_labels(scene, attribute, lookup.table, below)
-    return Cases(
-        name="similarity",
-        about=attribute,
-        query=ruled_out(scene, held, 0, 2),
-        keys=class_keys(scene),
-        measure="largest share of one node below the top in a class",
-    )
+
+    name: ClassVar[str] = "similarity"
+    needs: ClassVar[tuple[Need, ...]] = (A_HIERARCHY,)
+
+    def subjects(self, given: Given) -> Sequence[str | None]:
+        """The sensitive attributes with a hierarchy."""
+        return list(given.hierarchies)
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Look at the classes of the release.
+
+        Raises:
+            HierarchyError: the hierarchy does not cover the values of the release.
+        """
+        attribute = scene.attribute
+        hierarchies = {attribute: scene.given.hierarchies[attribute]}
+        values = vectors_of(scene, scene.release, "meanings", [attribute], [])
+        (lookup,) = lookups_of(scene, values, scene.release.columns, hierarchies, partial=False)
+        below = highest_below_top(scene.workspace, lookup.table, range(1, lookup.height), lookup.top)
+        return [
+            Cases(
+                name=self.name,
+                about=attribute,
+                query=ruled_out(scene, class_labels(scene, attribute, lookup.table, below), 0, 2),
+                keys=class_keys(scene),
+                measure="largest share of one node below the top in a class",
+            )
+        ]

@@ -27,14 +27,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-from kanon_sql.disclosure.attacks.base import Cases, Scene, Target
+from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
+from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need
 from kanon_sql.disclosure.attacks.vectors import vectors_of
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, identifier, render
 
-__all__ = ["attributes_of", "views"]
+__all__ = ["Views"]
 
 
 @dataclass(frozen=True)
@@ -56,71 +57,73 @@ class _View:
         return identifier(f"p{self.names.index(name)}")
 
 
-def attributes_of(spec: Spec, tables: Sequence[Target]) -> list[str]:
-    """The sensitive attributes that some view has.
-
-    Args:
-        spec: names them.
-        tables: the views.
-
-    Raises:
-        SpecError: no view has a quasi-identifier, or none a sensitive attribute.
-    """
-    shown = ", ".join(table.shown for table in tables)
-    for what, names in (("quasi-identifier", spec.quasi_identifiers), ("sensitive attribute", spec.sensitive)):
-        if not any(name in table.columns for table in tables for name in names):
-            raise SpecError(
-                f"views: none of {shown} has a {what} of the spec, so that they say nothing together; give views "
-                "that have some"
-            )
-    return [name for name in spec.sensitive if any(name in table.columns for table in tables)]
-
-
-def views(scene: Scene, tables: Sequence[Target], attribute: str) -> Cases:
+class Views(AttributeAttack):
     """Identities with an association cover smaller than what the requirements leave to a person.
 
     That is l of the attribute where a requirement promises l values, and k otherwise (the paper's k). The
     risk is one over the smallest cover.
-
-    Args:
-        scene: the release.
-        tables: the views, at least two, the release among them.
-        attribute: the sensitive attribute, a column of one of them at least.
-
-    Raises:
-        SpecError: the views are not projections of one table: some rows join with none of the others.
     """
-    identity = [name for name in scene.spec.quasi_identifiers if any(name in table.columns for table in tables)]
-    found = _ordered([_view(scene, index, table, tables, attribute) for index, table in enumerate(tables)])
-    columns = list(dict.fromkeys(name for view in found for name in view.names))
-    ours = {name: f"c{index}" for index, name in enumerate(columns)}
-    joined = _joined(scene, found, ours, identity)
-    _refuse_dangling(scene, found, ours, joined)
-    least = scene.least_values(attribute)
-    groups = [identity, *(view.names for view in found)]
-    missing = [name for name in scene.spec.quasi_identifiers if name not in identity]
-    notes = [
-        f"identities ({', '.join(identity)}) counted once each; exposed by fewer than {least} possible values of "
-        f"{attribute}; rows that a view repeats count once"
-    ]
-    if missing:
-        notes.append(f"no view has {', '.join(missing)}")
-    return Cases(
-        name="views",
-        about=attribute,
-        query=render(
-            "disclosure/attacks/association_cover",
-            joined=joined,
-            identity=[identifier(ours[name]) for name in identity],
-            value=identifier(ours[attribute]),
-            groups=[[identifier(ours[name]) for name in names] for names in groups],
-            least=least,
-        ),
-        keys={ours[name]: name for name in identity},
-        examined=render("disclosure/attacks/identities", joined=joined),
-        measure="one over the smallest set of values that a person must have one of",
-        notes=notes,
-    )
+
+    name: ClassVar[str] = "views"
+    needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW)
+    whole_release: ClassVar[bool] = False
+
+    def subjects(self, given: Given) -> Sequence[str | None]:
+        """The sensitive attributes that some view has.
+
+        Raises:
+            SpecError: no view has a quasi-identifier, or none a sensitive attribute.
+        """
+        spec, tables = given.spec, given.views
+        shown = ", ".join(table.shown for table in tables)
+        for what, names in (("quasi-identifier", spec.quasi_identifiers), ("sensitive attribute", spec.sensitive)):
+            if not any(name in table.columns for table in tables for name in names):
+                raise SpecError(
+                    f"views: none of {shown} has a {what} of the spec, so that they say nothing together; give views "
+                    "that have some"
+                )
+        return [name for name in spec.sensitive if any(name in table.columns for table in tables)]
+
+    def run(self, scene: Scene) -> list[Cases]:
+        """Join the views, and find the smallest covers.
+
+        Raises:
+            SpecError: the views are not projections of one table: some rows join with none of the others.
+        """
+        attribute, tables = scene.attribute, scene.given.views
+        identity = [name for name in scene.spec.quasi_identifiers if any(name in table.columns for table in tables)]
+        found = _ordered([_view(scene, index, table, tables, attribute) for index, table in enumerate(tables)])
+        columns = list(dict.fromkeys(name for view in found for name in view.names))
+        ours = {name: f"c{index}" for index, name in enumerate(columns)}
+        joined = _joined(scene, found, ours, identity)
+        _refuse_dangling(scene, found, ours, joined)
+        least = scene.least_values(attribute)
+        groups = [identity, *(view.names for view in found)]
+        missing = [name for name in scene.spec.quasi_identifiers if name not in identity]
+        notes = [
+            f"identities ({', '.join(identity)}) counted once each; exposed by fewer than {least} possible values of "
+            f"{attribute}; rows that a view repeats count once"
+        ]
+        if missing:
+            notes.append(f"no view has {', '.join(missing)}")
+        return [
+            Cases(
+                name=self.name,
+                about=attribute,
+                query=render(
+                    "disclosure/attacks/association_cover",
+                    joined=joined,
+                    identity=[identifier(ours[name]) for name in identity],
+                    value=identifier(ours[attribute]),
+                    groups=[[identifier(ours[name]) for name in names] for names in groups],
+                    least=least,
+                ),
+                keys={ours[name]: name for name in identity},
+                examined=render("disclosure/attacks/identities", joined=joined),
+                measure="one over the smallest set of values that a person must have one of",
+                notes=notes,
+            )
+        ]
 
 
 def _view(scene: Scene, index: int, table: Target, tables: Sequence[Target], attribute: str) -> _View:

@@ -1,4 +1,4 @@
-"""The verbs that judge a table as it stands: ``audit`` and ``risk``."""
+"""``audit``: attack a release, and count whom that exposes."""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,7 +24,7 @@ from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
 
-__all__ = ["audit", "risk"]
+__all__ = ["audit"]
 
 
 @app.command(
@@ -94,9 +94,8 @@ def audit(
             metavar="NAME",
             show_default=False,
             autocompletion=one_of(*ATTACKS),
-            help="An attack to run, once each: linking, homogeneity, background, skewness, similarity, "
-            "complementary, composition, views, unsorted, consistency, minimality, definetti. If not given, all that "
-            "can be run but the last two.",
+            help=f"An attack to run, once each: {', '.join(ATTACKS)}. If not given, all that can be run but the "
+            "last two.",
         ),
     ] = None,
     rows: Annotated[
@@ -158,98 +157,6 @@ def audit(
 
             write_report(run, report_file, run_report(read_run(result.to_dict(), "this audit")))
         exit_with(result.passed)
-
-
-@app.command(
-    epilog=examples(
-        "kanon-sql risk spec.yml -d clinic.duckdb",
-        "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
-        "kanon-sql risk spec.yml -d clinic.duckdb --sampling-fraction 0.01",
-        "kanon-sql risk spec.yml -d clinic.duckdb --columns age --columns zip",
-    )
-)
-def risk(
-    spec_file: SpecFile,
-    database: Database = MEMORY,
-    table: Annotated[
-        str | None,
-        typer.Option(
-            "--table", metavar="TABLE", show_default=False, help="The table to look at; the spec's source if not given."
-        ),
-    ] = None,
-    population: Annotated[
-        str | None,
-        typer.Option(
-            "--population",
-            metavar="TABLE",
-            show_default=False,
-            help="A table of everybody among whom the persons are sought, with the same columns in the same form.",
-        ),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option("--threshold", metavar="RISK", min=0, max=1, help="Count the records with a risk above it.")
-    ] = 0.05,
-    sampling_fraction: Annotated[
-        float | None,
-        typer.Option(
-            "--sampling-fraction",
-            metavar="SHARE",
-            show_default=False,
-            help="The table's share of the population: estimate how many are unique in the population.",
-        ),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--columns",
-            metavar="NAME",
-            show_default=False,
-            help="A column that others may know, once each; the quasi-identifiers if not given.",
-        ),
-    ] = None,
-    combinations: Annotated[
-        int, typer.Option("--combinations", metavar="N", min=1, help="Look at combinations of up to so many columns.")
-    ] = 3,
-    rows: Annotated[bool, typer.Option("--rows", help="Count rows although the spec names a unit.")] = False,
-    output: Format = OutputFormat.text,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-    timeout: Timeout = None,
-    threads: Threads = None,
-    memory_limit: MemoryLimit = None,
-) -> None:
-    """Measure how easily persons can be found again in a table.
-
-    Shows what a prosecutor, a journalist and a marketer may hope for, how many records are
-    unique in the table and (estimated) in the population, and which columns tell records
-    apart, alone and together. Measures the table as it stands: the source, a release or any
-    other. Opens the database read-only and creates nothing. It measures and does not judge:
-    the exit code is 0 whatever the risk.
-    """
-    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
-        from kanon_sql.report.risk import risk_text
-        from kanon_sql.verbs.risk import risk as run_risk
-
-        spec = load_spec(spec_file)
-        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch="inline")
-        result = run_risk(
-            engine,
-            spec,
-            table,
-            population=population,
-            threshold=threshold,
-            sampling_fraction=sampling_fraction,
-            columns=columns or (),
-            largest_combination=combinations,
-            count_rows=rows,
-            timeout=timeout,
-            report=run.report,
-        )
-        run.close()
-        if output is OutputFormat.json:
-            print_json(result.to_dict())
-        else:
-            print_text(risk_text(result))
 
 
 def _hierarchy(text: str) -> tuple[str, dict[str, str]]:

@@ -1,0 +1,133 @@
+"""``anonymize``: publish a verified release, or nothing."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import (
+    AllMinimal,
+    Database,
+    Format,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ReportFile,
+    ScratchMode,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_result_report
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import Spec
+
+__all__ = ["anonymize"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql anonymize spec.yml -d clinic.duckdb",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
+        "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
+    )
+)
+def anonymize(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    all_minimal: AllMinimal = False,
+    manifest: Annotated[
+        Path | None,
+        typer.Option(
+            "--manifest",
+            metavar="PATH",
+            show_default=False,
+            help="Where to write the manifest; RELEASE.manifest.json beside the spec if not given.",
+        ),
+    ] = None,
+    no_manifest_file: Annotated[
+        bool, typer.Option("--no-manifest-file", help="Keep the manifest in the database only.")
+    ] = False,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
+    max_bytes: MaxBytes = None,
+    scratch: ScratchMode = None,
+    report_file: ReportFile = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Publish a verified anonymous release, or publish nothing.
+
+    Searches as plan does, writes the generalized table under a scratch name, verifies what
+    was written by an independent query, and then publishes it under the release's name in
+    one step, replacing an earlier release. The manifest says how, and holds no value of
+    the data. Exit code 1 says that no generalization that meets the requirements was found:
+    nothing was published. Ctrl-C publishes nothing.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.evaluate import Budget
+        from kanon_sql.verbs.anonymize import anonymize as run_anonymize
+
+        refuse_report_path(report_file, "--report")
+        if manifest is not None and no_manifest_file:
+            raise SpecError("--manifest and --no-manifest-file exclude each other; leave one out")
+        if database == MEMORY:
+            raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
+        spec = load_spec(spec_file)
+        path = None if no_manifest_file else manifest or _manifest_path(spec_file, spec)
+        if path is not None and (path.is_dir() or not path.parent.is_dir()):
+            raise SpecError(f"--manifest {path}: expected a file in an existing directory")
+        if spec.source.table is not None:
+            need_database(database)
+        engine = run.connect(database, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        run.keep_below(max_bytes, spec, "anonymize")
+        budget = Budget(max_seconds, max_statements)
+        result = run_anonymize(
+            engine,
+            spec,
+            timeout=timeout,
+            report=run.report,
+            budget=budget,
+            all_minimal=all_minimal,
+            details=report_file is not None,
+        )
+        print_result(run, result, output, all_minimal=all_minimal)
+        if path is not None and result.manifest is not None:
+            _write_manifest(path, result.manifest)
+            run.message(f"manifest: {path}")
+        write_result_report(run, result, report_file)
+        exit_with(result.passed)
+
+
+def _manifest_path(spec_file: Path, spec: "Spec") -> Path:
+    """Beside the spec, named after the release, whatever characters that has."""
+    name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
+    return spec_file.absolute().parent / f"{name}.manifest.json"
+
+
+def _write_manifest(path: Path, manifest: Any) -> None:
+    from kanon_sql.report.json import to_json
+
+    try:
+        path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpecError(
+            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
+            "too, and kanon-sql report reads it there by the run's id"
+        ) from None

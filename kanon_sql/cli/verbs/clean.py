@@ -1,0 +1,66 @@
+"""``clean``: the scratch tables of killed runs."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY, need_database
+from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import print_json, print_text
+
+__all__ = ["clean"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql clean -d clinic.duckdb",
+        "kanon-sql clean -d clinic.duckdb --yes",
+    )
+)
+def clean(
+    database: Database = MEMORY,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            "--schema", metavar="SCHEMA", show_default=False, help="Where releases go, if not the default schema."
+        ),
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Drop them without asking.")] = False,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """List the scratch tables of killed runs, and drop them.
+
+    Lists first, and drops only after --yes or your answer at the terminal; without either
+    nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.engines import Deadline
+        from kanon_sql.report.upkeep import clean_text
+        from kanon_sql.verbs.clean import clean as run_clean
+
+        asks = not yes and sys.stdin.isatty() and output is OutputFormat.text
+        need_database(database)
+        engine = run.connect(database, read_only=not (yes or asks), threads=threads, memory_limit=memory_limit)
+        with engine.run(Deadline(timeout)):
+            result = run_clean(engine, schema, drop=False, report=run.report)
+            if result.left and asks:
+                run.pause()
+                print_text(clean_text(result))
+                yes = typer.confirm(f"drop {result.left} of them?", err=True)
+            if yes and result.left:
+                result = run_clean(engine, schema, drop=True, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        elif yes or not (asks and result.left):
+            print_text(clean_text(result))
+        if result.left and not yes and not asks:
+            run.message("nothing was dropped; run with --yes to drop them")

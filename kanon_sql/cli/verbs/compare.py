@@ -1,0 +1,110 @@
+"""``compare``: several specs, or values of k, side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.complete import paths
+from kanon_sql.cli.given import MEMORY, load_spec, need_database
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MaxSeconds,
+    MaxStatements,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ReportFile,
+    ScratchMode,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.spec import Spec
+
+__all__ = ["compare"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
+        "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
+    )
+)
+def compare(
+    spec_files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="SPEC", help="The specs, YAML files.", show_default=False, autocompletion=paths(".yml", ".yaml")
+        ),
+    ],
+    database: Database = MEMORY,
+    ks: Annotated[
+        str | None,
+        typer.Option("--k", metavar="K,K,...", show_default=False, help="Try each of these in place of the spec's k."),
+    ] = None,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
+    scratch: ScratchMode = None,
+    report_file: ReportFile = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Compare specs, or values of k: what privacy costs.
+
+    Plans each of them, writes nothing but temporary tables, and prints side by side the
+    metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
+    one of them at least no generalization was found. Limits hold for each run.
+    """
+    with session(quiet=quiet, verbose=verbose) as run:
+        from kanon_sql.evaluate import Budget
+        from kanon_sql.verbs.compare import compare as run_compare
+
+        refuse_report_path(report_file, "--report")
+        wanted = _ks(ks)
+        specs = _named(spec_files)
+        need_database(database)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        budget = Budget(max_seconds, max_statements)
+        found = run_compare(engine, specs, wanted, timeout=timeout, budget=budget, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            print_json(found.to_dict())
+        else:
+            from kanon_sql.report.comparison import comparison_text
+
+            print_text(comparison_text(found))
+        if report_file is not None:
+            from kanon_sql.report.html import comparison_report
+
+            write_report(run, report_file, comparison_report(found))
+        exit_with(found.passed)
+
+
+def _ks(text: str | None) -> list[int]:
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isascii() and part.isdigit() and 0 < len(part) < 10 for part in parts):
+        raise SpecError("--k: expected whole numbers separated by commas, such as --k 2,5,10")
+    return [int(part) for part in parts]
+
+
+def _named(paths: list[Path]) -> dict[str, "Spec"]:
+    """Each spec under its file's name; under its whole path where two files have one name."""
+    names = [path.name for path in paths]
+    shown = [str(path) if names.count(path.name) > 1 else path.name for path in paths]
+    if len(set(shown)) < len(shown):
+        raise SpecError("compare: a spec is given twice; give different files")
+    return {name: load_spec(path) for name, path in zip(shown, paths, strict=True)}

@@ -1,0 +1,124 @@
+"""``plan``: what the best generalization is, and what it costs."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.given import MEMORY, load_spec
+from kanon_sql.cli.options import (
+    AllMinimal,
+    Database,
+    Format,
+    MaxBytes,
+    MaxSeconds,
+    MaxStatements,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ReportFile,
+    ScratchMode,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.session import INTERRUPTED, Session, session
+from kanon_sql.cli.written import (
+    exit_with,
+    print_json,
+    print_result,
+    print_text,
+    refuse_report_path,
+    write_result_report,
+)
+from kanon_sql.errors import SpecError
+
+if TYPE_CHECKING:
+    from kanon_sql.engines import Engine
+    from kanon_sql.spec import Spec
+
+__all__ = ["plan"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql plan spec.yml -d clinic.duckdb",
+        "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
+        "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
+        "kanon-sql plan spec.yml -d clinic.duckdb --explain",
+        "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
+    )
+)
+def plan(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    all_minimal: AllMinimal = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Only ask the database what reading the source would cost.")
+    ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Show what is known about every node of the lattice, and why."),
+    ] = False,
+    max_seconds: MaxSeconds = None,
+    max_statements: MaxStatements = None,
+    max_bytes: MaxBytes = None,
+    scratch: ScratchMode = None,
+    report_file: ReportFile = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Search for the best generalization and show what it costs.
+
+    Opens the database read-only and writes nothing but temporary tables: builds the
+    frequency set, searches the generalization lattice and prints the chosen levels, what
+    they achieve, what they lose, and the runners-up. Exit code 1 says that no generalization
+    that meets the requirements was found.
+
+    Ctrl-C during the search shows the best generalization so far, with exit code 130; a
+    second Ctrl-C ends at once.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.verbs.plan import plan as run_plan
+
+        refuse_report_path(report_file, "--report")
+        if estimate and report_file is not None:
+            raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
+        spec = load_spec(spec_file)
+        engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
+        if estimate:
+            _print_estimate(run, engine, spec, output, timeout)
+            return
+        run.keep_below(max_bytes, spec, "plan")
+        result = run_plan(
+            engine,
+            spec,
+            timeout=timeout,
+            report=run.report,
+            budget=run.patient_budget(max_seconds, max_statements),
+            explain=explain,
+            all_minimal=all_minimal,
+            details=report_file is not None,
+        )
+        print_result(run, result, output, all_minimal=all_minimal)
+        write_result_report(run, result, report_file)
+        if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
+            raise typer.Exit(INTERRUPTED)
+        exit_with(result.passed)
+
+
+def _print_estimate(run: Session, engine: "Engine", spec: "Spec", output: OutputFormat, timeout: float | None) -> None:
+    from kanon_sql.report.upkeep import estimate_text
+    from kanon_sql.verbs.estimate import estimate
+
+    found = estimate(engine, spec, timeout=timeout)
+    run.close()
+    if output is OutputFormat.json:
+        print_json(found.to_dict())
+    else:
+        print_text(estimate_text(found))

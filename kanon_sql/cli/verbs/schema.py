@@ -1,0 +1,43 @@
+"""``schema``: the JSON Schema of specs and results."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import print_json
+from kanon_sql.errors import SpecError
+
+__all__ = ["schema"]
+
+
+@app.command(
+    epilog=examples(
+        "kanon-sql schema",
+        "kanon-sql schema --result",
+        "kanon-sql schema --audit",
+        "kanon-sql schema --risk",
+    )
+)
+def schema(
+    result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
+    of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
+    of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
+) -> None:
+    """Print the JSON Schema of the spec, or of a result.
+
+    Editors that know JSON Schema check a spec while you write it; programs that read
+    results can rely on theirs.
+    """
+    with session(quiet=True, verbose=False):
+        if result + of_audit + of_risk > 1:
+            raise SpecError("--result, --audit and --risk exclude each other; give one of them")
+        if result or of_audit or of_risk:
+            from kanon_sql.report.json import audit_schema, result_schema, risk_schema
+
+            print_json(audit_schema() if of_audit else risk_schema() if of_risk else result_schema())
+        else:
+            from kanon_sql.spec import Spec
+
+            print_json(Spec.json_schema())

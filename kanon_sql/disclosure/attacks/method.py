@@ -1,0 +1,171 @@
+"""What an attack declares: its name, what it needs, what it is about; and how it is run."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import ClassVar, Literal
+
+from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
+from kanon_sql.errors import SpecError
+from kanon_sql.frequency import unknown_columns
+
+__all__ = [
+    "ANOTHER_VIEW",
+    "AN_EARLIER_RELEASE",
+    "AN_EXTERNAL_TABLE",
+    "A_HIERARCHY",
+    "A_SENSITIVE_ATTRIBUTE",
+    "COSTLY_ESTIMATE",
+    "AttackMethod",
+    "AttributeAttack",
+    "Need",
+    "Option",
+    "needed",
+    "refuse_without",
+    "roles_in_source",
+]
+
+
+class Option(StrEnum):
+    """What an audit may be given for some attacks alone, by the names that messages use."""
+
+    EXTERNAL = "external"
+    EARLIER = "earlier"
+    VIEWS = "views"
+    NEGATIONS = "negations"
+    HIERARCHIES = "hierarchies"
+
+
+@dataclass(frozen=True)
+class Need:
+    """Something that an attack cannot be run without.
+
+    Attributes:
+        missing: says of what was given why that is not enough; None where it is.
+        option: the option of an audit that it is given by, if it is an option.
+    """
+
+    missing: Callable[[Given], str | None]
+    option: Option | None = None
+
+
+def needed(reason: str, is_given: Callable[[Given], bool], option: Option | None = None) -> Need:
+    """A need whose reason is always the same.
+
+    Args:
+        reason: why the attack cannot be run, in words.
+        is_given: whether what it needs is there.
+        option: see :class:`Need`.
+    """
+    return Need(lambda given: None if is_given(given) else reason, option)
+
+
+A_SENSITIVE_ATTRIBUTE = needed("the spec lists no sensitive attribute", lambda given: bool(given.spec.sensitive))
+AN_EXTERNAL_TABLE = needed(
+    "it needs an external table (--external)", lambda given: given.external is not None, Option.EXTERNAL
+)
+AN_EARLIER_RELEASE = needed(
+    "it needs an earlier release (--earlier)", lambda given: bool(given.earlier), Option.EARLIER
+)
+ANOTHER_VIEW = needed(
+    "it needs another view of the same rows (--view)", lambda given: len(given.views) > 1, Option.VIEWS
+)
+A_HIERARCHY = needed(
+    "it needs a hierarchy of a sensitive attribute (--hierarchy)",
+    lambda given: bool(given.hierarchies),
+    Option.HIERARCHIES,
+)
+
+COSTLY_ESTIMATE = "an estimate that costs more than the others; name it with --attack"
+"""Why an attack runs on request only: it rests on assumptions of its own, and takes long."""
+
+
+class AttackMethod(ABC):
+    """A way of attacking a release. It has one file, and a template for each of its queries.
+
+    Attributes:
+        name: what users call it; it is registered by this name.
+        results: the names that its results may have; its own name if nothing else is said.
+        on_request: why it is left out unless it is named; None where it runs by default.
+        needs: what it cannot be run without; the first that is missing is the reason why it is left out.
+        uses: options that it reads and can do without.
+        whole_release: the release must have every quasi-identifier and every sensitive attribute.
+        about_tables: what its results are about are tables, not attributes.
+        default_noted: it compares with the k, or with the l, that the requirements promise to a class. Where they
+            promise none, the audit notes which number was taken.
+    """
+
+    name: ClassVar[str]
+    results: ClassVar[tuple[str, ...]]
+    on_request: ClassVar[str | None] = None
+    needs: ClassVar[tuple[Need, ...]] = ()
+    uses: ClassVar[tuple[Option, ...]] = ()
+    whole_release: ClassVar[bool] = True
+    about_tables: ClassVar[bool] = False
+    default_noted: ClassVar[Literal["k", "l"] | None] = None
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "results" not in cls.__dict__ and "name" in cls.__dict__:
+            cls.results = (cls.name,)
+
+    @property
+    def options(self) -> set[Option]:
+        """The options of an audit that are for this attack."""
+        return {*self.uses, *(need.option for need in self.needs if need.option is not None)}
+
+    def left_out(self, given: Given, *, named: bool) -> str | None:
+        """Why it cannot be run with what is given; None when it can.
+
+        Args:
+            given: what there is.
+            named: it was asked for by its name.
+        """
+        if self.on_request is not None and not named:
+            return self.on_request
+        return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
+
+    def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
+        """The tables, besides the release, that must have certain columns: without them the audit is refused."""
+        return ()
+
+    def subjects(self, given: Given) -> Sequence[str | None]:
+        """What it is about, one run each; one None for an attack that is run once and is about nothing else."""
+        return [None]
+
+    @abstractmethod
+    def run(self, scene: Scene) -> Sequence[Cases | Attack | Unmeasured]:
+        """Attack: say which cases there are, or what was found, or why nothing could be measured.
+
+        Args:
+            scene: the release, what else is given, and one of :meth:`subjects` as its ``about``.
+        """
+
+
+class AttributeAttack(AttackMethod):
+    """An attack on one sensitive attribute, run for each of the spec's in turn."""
+
+    needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE,)
+
+    def subjects(self, given: Given) -> Sequence[str | None]:
+        """The sensitive attributes."""
+        return given.spec.sensitive
+
+
+def roles_in_source(given: Given) -> list[tuple[Target, Sequence[str]]]:
+    """What :meth:`AttackMethod.columns` says where the source must list people and their sensitive values."""
+    return [(given.source, [*given.spec.quasi_identifiers, *given.spec.sensitive])]
+
+
+def refuse_without(table: Target, names: Sequence[str]) -> None:
+    """Refuse a table that lacks columns.
+
+    Raises:
+        SpecError: it lacks some; the message lists what it has.
+    """
+    problems = unknown_columns(table.shown, table.columns, names, "which the audit needs")
+    if problems:
+        raise SpecError(problems)
