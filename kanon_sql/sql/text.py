@@ -22,6 +22,7 @@ __all__ = [
     "called",
     "exact_float",
     "exact_text",
+    "grouped",
     "identifier",
     "identifiers",
     "its_column",
@@ -146,6 +147,11 @@ def missing(pieces: Iterable[object]) -> list[Sql]:
 def present(pieces: Iterable[object]) -> list[Sql]:
     """That each piece is not NULL."""
     return [sql_list([piece, Sql("IS NOT NULL")], " ") for piece in pieces]
+
+
+def grouped(pieces: Iterable[object]) -> list[Sql]:
+    """Each piece in parentheses."""
+    return [sql_list([Sql("("), piece, Sql(")")], "") for piece in pieces]
 
 
 def called(pieces: Iterable[object], names: Iterable[object]) -> list[Sql]:
