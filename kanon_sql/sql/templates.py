@@ -38,6 +38,7 @@ from kanon_sql.sql.text import (
     same_each,
     slot,
     sql_list,
+    words,
 )
 
 __all__ = ["render", "template_directory", "template_names"]
@@ -99,6 +100,8 @@ def _environment() -> Environment:
         slot=slot,
         list=sql_list,
         names=identifiers,
+        words=words,
+        numbered=lambda numbers, prefix: [identifier(column(prefix, number)) for number in numbers],
         of=of_table,
         its=its_column,
         missing=missing,

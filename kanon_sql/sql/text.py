@@ -35,6 +35,7 @@ __all__ = [
     "same_each",
     "slot",
     "sql_list",
+    "words",
 ]
 
 ANY_RUN = "kanon_00000000_"
@@ -126,6 +127,11 @@ def of_table(names: Iterable[object], table: str) -> list[Sql]:
 def its_column(tables: Iterable[object], name: str) -> list[Sql]:
     """The column of one name in each table, whose aliases are given: a word of the template, or a quoted name."""
     return [sql_list([_word(table), _word(name)], ".") for table in tables]
+
+
+def words(texts: Iterable[object]) -> list[Sql]:
+    """Columns of ours, by their plain lower-case names."""
+    return [_word(text) for text in texts]
 
 
 def _word(text: object) -> Sql:
