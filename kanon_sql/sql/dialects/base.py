@@ -100,8 +100,8 @@ class Dialect(ABC):
         return f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {table} AS {query}"
 
     def term(self, query: str) -> str:
-        """A query as a term of a union."""
-        return query
+        """A query as a term of a union, which common table expressions may not begin."""
+        return f"SELECT * FROM ({query}) AS term" if query.startswith("WITH ") else query
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """A query of the rows given as text."""

@@ -60,10 +60,6 @@ class SQLite(Dialect):
                 table.replace(exp.Table(this=name.copy(), alias=table.args["alias"]))
         return tree
 
-    def term(self, query: str) -> str:
-        """Common table expressions may begin a query, but no term of a union."""
-        return f"SELECT * FROM ({query}) AS term" if query.startswith("WITH ") else query
-
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES, whose length nothing limits; UNION ALL takes 500 terms."""
         names = ", ".join(f"column{position} AS {self.quote(name)}" for position, name in enumerate(columns, 1))
