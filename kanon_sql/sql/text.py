@@ -15,6 +15,7 @@ from kanon_sql.errors import TemplateError
 
 __all__ = [
     "ANY_RUN",
+    "MARKS",
     "Relation",
     "Sql",
     "all_of",
@@ -40,6 +41,9 @@ __all__ = [
 
 ANY_RUN = "kanon_00000000_"
 """Stands for what a run's scratch names begin with while a statement is compiled."""
+
+MARKS = ("number", "fraction", "scaled", "unscaled")
+"""Collations that no engine has: a template marks with them what some dialects write in another way."""
 
 
 class Sql(str):
