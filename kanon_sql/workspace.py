@@ -77,7 +77,8 @@ class Workspace:
 
     def table(self, what: str) -> Relation:
         """A new scratch table's name, to be created by the caller and dropped at the end."""
-        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
+        schema = () if self.mode == "inline" else self.engine.scratch.schema
+        relation = Relation((*schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
         self._tables.append(relation)
         return relation
 
