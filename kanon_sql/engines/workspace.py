@@ -21,7 +21,7 @@ from typing import Any
 
 from kanon_sql.engines.base import Column, Engine, Row
 from kanon_sql.errors import DatabaseError
-from kanon_sql.sql import Compiler, Creation, Relation, Statement
+from kanon_sql.sql import Compiler, Creation, Relation, Statement, separated
 
 __all__ = ["SCRATCH_TABLE", "Reporter", "Workspace", "now", "open_workspace"]
 
@@ -76,7 +76,8 @@ class Workspace:
 
     def table(self, what: str) -> Relation:
         """A new scratch table's name, to be created by the caller and dropped at the end."""
-        relation = Relation((*self.engine.scratch.schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
+        schema = () if self.mode == "inline" else self.engine.scratch.schema
+        relation = Relation((*schema, f"kanon_{self.run_id}_{self.prefix}{what}"))
         self._tables.append(relation)
         return relation
 
@@ -250,7 +251,7 @@ class Workspace:
         if not needed:
             return statement
         clauses = ",\n".join(f"{table} AS ({query})" for table, query in needed.items())
-        scans = statement.scans + sum(self._inline[table].scans for table in needed)
+        scans = statement.scans + sum(self._inline[table].scans for table in needed if table in self._inline)
         users = statement.users or next(
             (item.users for item in map(self._inline.get, needed) if item and item.users), ""
         )
@@ -267,8 +268,18 @@ class Workspace:
                 creates = self._inline[table].creates
                 assert creates is not None
                 self._needed(creates.query, found)
-                found[table] = creates.query
+                clauses, query = separated(creates.query, self.compiler.dialect)
+                # Flat, since a WITH clause may not stand in another one everywhere; numbered, since names repeat.
+                own = {name: self.compiler.quote(f"{name[1:-1]}_of_{len(found)}") for name in clauses}
+                for name, text in {**clauses, table: query}.items():
+                    found[own.get(name, name)] = _renamed(text, own)
         return found
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    for old, new in names.items():
+        text = text.replace(old, new)
+    return text
 
 
 def _with(clauses: str, query: str) -> str:

@@ -14,7 +14,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.query import single_query
-from kanon_sql.sql.statement import Compiler, Creation, Statement, source_relation
+from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
 from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
 
@@ -42,6 +42,7 @@ __all__ = [
     "relation",
     "remove_template_directory",
     "render",
+    "separated",
     "single_query",
     "slot",
     "source_relation",

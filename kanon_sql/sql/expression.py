@@ -9,7 +9,7 @@ from sqlglot.errors import SqlglotError
 from kanon_sql.errors import SpecError, TemplateError
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
-from kanon_sql.sql.text import Sql
+from kanon_sql.sql.text import MARKS, Sql
 
 __all__ = ["level_expression"]
 
@@ -43,6 +43,8 @@ def level_expression(text: str, where: str) -> Sql:
     for node in expression.walk():
         if isinstance(node, _NOT_ALLOWED):
             raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
+        if isinstance(node, exp.Collate) and node.expression.name in MARKS:
+            raise SpecError(f"{where}: {node.expression.name!r} is not a collation; use a scalar expression over x")
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
             raise SpecError(f"{where}: unknown name {node.sql()!r}; the only column is x")
     try:

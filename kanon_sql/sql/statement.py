@@ -9,13 +9,14 @@ plain word in the tree that is replaced after transpiling.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import sqlglot
-from sqlglot import exp
+from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import TemplateError
@@ -25,7 +26,7 @@ from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import ANY_RUN, Relation
 
-__all__ = ["SOURCE", "Compiler", "Creation", "Statement", "redact", "source_relation"]
+__all__ = ["SOURCE", "Compiler", "Creation", "Statement", "redact", "separated", "source_relation"]
 
 SOURCE = "source"
 """The slot that stands for the source relation."""
@@ -205,6 +206,7 @@ def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
         raise TemplateError(f"{name}: a template must hold exactly one statement")
     tree = trees[0]
     check_portable(tree, name)
+    _lift(tree)
     if not isinstance(tree, exp.Create):
         return Shape(dialect.sql(tree))
     of_session = tree.find(exp.TemporaryProperty)
@@ -214,6 +216,71 @@ def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
         return Shape(dialect.sql(tree))
     table = dialect.relation([part.name for part in tree.this.parts])
     return Shape(dialect.sql(tree.expression.copy()), table, of_session is not None)
+
+
+def _lift(tree: exp.Expr) -> None:
+    """Move the common table expressions of all parts of a statement to its beginning, under names of ours.
+
+    Some engines take a WITH clause nowhere else. And under a plain name, a table of the user's that is called the same
+    would not be read any more. Templates call what they define by bare words, and the user's tables by quoted names.
+    """
+    clauses = list(tree.find_all(exp.With))
+    if not clauses:
+        return
+    defined: dict[str, exp.Expr] = {}
+    taken: Counter[str] = Counter()
+    for clause in reversed(clauses):  # the innermost first: their names hide those of the outer ones
+        for expression in clause.expressions:
+            name = f"{ANY_RUN}with_{expression.alias}"
+            taken[name] += 1
+            own = name if taken[name] == 1 else f"{name}_{taken[name]}"
+            assert clause.parent is not None
+            _rename(clause.parent, expression.alias, own)
+            expression.set("alias", exp.TableAlias(this=exp.to_identifier(own, quoted=True)))
+            defined[own] = expression
+    for clause in clauses:
+        clause.pop()
+    ordered: dict[str, exp.Expr] = {}
+
+    def add(name: str) -> None:
+        for table in defined[name].find_all(exp.Table):
+            if table.name in defined and table.name not in ordered:
+                add(table.name)
+        ordered.setdefault(name, defined[name])
+
+    for name in defined:
+        add(name)
+    query = tree.expression if isinstance(tree, exp.Create) else tree
+    query.set("with_", exp.With(expressions=list(ordered.values())))
+
+
+def _rename(query: exp.Expr, name: str, own: str) -> None:
+    for table in query.find_all(exp.Table):
+        if table.name == name and not table.this.args.get("quoted") and len(table.parts) == 1:
+            if not table.alias:
+                table.set("alias", exp.TableAlias(this=table.this.copy()))
+            table.set("this", exp.to_identifier(own, quoted=True))
+
+
+def separated(query: str, dialect: Dialect) -> tuple[dict[str, str], str]:
+    """The common table expressions that a query of ours begins with, by their names, and the query without them."""
+    found: dict[str, str] = {}
+    if not query.startswith("WITH "):
+        return found, query
+    name, opened, depth = "", 0, 0
+    for token in sqlglot.tokenize(query, read=dialect.sqlglot):
+        if token.token_type == TokenType.L_PAREN:
+            depth += 1
+            opened = token.end + 1 if depth == 1 else opened
+        elif token.token_type == TokenType.R_PAREN:
+            depth -= 1
+            if depth == 0:
+                found[name] = query[opened : token.start]
+        elif depth == 0 and token.token_type == TokenType.SELECT:
+            return found, query[token.start :]
+        elif depth == 0 and token.token_type not in (TokenType.WITH, TokenType.ALIAS, TokenType.COMMA):
+            name = query[token.start : token.end + 1]
+    raise TemplateError("a query that begins with WITH selects nothing")
 
 
 def source_relation() -> Relation:

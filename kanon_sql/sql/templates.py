@@ -4,10 +4,15 @@ Templates live in ``sql_templates/<room>/<name>.sql.j2``: inside the installed p
 or in the checkout beside it; those of somebody else's attacks
 in directories that were added. A ``{{ value }}`` must have gone through a filter
 (``name``, ``literal``, ``relation``) or be SQL already, so that no text is ever spliced.
+What a template, a macro or a ``set`` block writes is SQL, since all that is in it was checked.
+
+Lists are joined, not looped over: ``names | of("t") | list`` is ``t.a, t.b``, and
+``keys | of("t") | same(keys | of("u")) | all`` compares them, NULL being equal to NULL.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,7 +21,26 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
-from kanon_sql.sql.text import Sql, identifier, literal, relation, slot, sql_list
+from kanon_sql.sql.text import (
+    Sql,
+    all_of,
+    any_of,
+    called,
+    grouped,
+    identifier,
+    identifiers,
+    its_column,
+    literal,
+    missing,
+    of_table,
+    present,
+    relation,
+    same,
+    same_each,
+    slot,
+    sql_list,
+    words,
+)
 
 __all__ = ["add_template_directory", "remove_template_directory", "render", "template_directory", "template_names"]
 
@@ -94,9 +118,16 @@ def _only_sql(value: object) -> str:
     )
 
 
+class _Environment(Environment):
+    @staticmethod
+    def concat(parts: Iterable[str]) -> Sql:
+        """The pieces that a template, a macro or a block wrote, each of them checked."""
+        return Sql("".join(parts))
+
+
 @cache
 def _environment() -> Environment:
-    environment = Environment(
+    environment = _Environment(
         loader=FileSystemLoader([template_directory(), *_ADDED]),
         undefined=StrictUndefined,
         finalize=_only_sql,
@@ -105,18 +136,36 @@ def _environment() -> Environment:
         autoescape=False,
         auto_reload=False,  # or every use would ask the disk whether the file is still the same
     )
-    length = environment.filters["length"]
+    length, attributes = environment.filters["length"], environment.filters["map"]
     environment.filters.clear()
     environment.filters.update(
         length=length,
+        map=attributes,
         name=identifier,
         literal=literal,
         relation=relation,
         slot=slot,
         list=sql_list,
+        names=identifiers,
+        words=words,
+        numbered=lambda numbers, prefix: [identifier(column(prefix, number)) for number in numbers],
+        of=of_table,
+        its=its_column,
+        missing=missing,
+        present=present,
+        grouped=grouped,
+        called=called,
+        same=same_each,
+        all=all_of,
+        any=any_of,
     )
     environment.globals.clear()
-    environment.globals.update(range=range, column=lambda prefix, *numbers: identifier(column(prefix, *numbers)))
+    environment.globals.update(
+        range=range,
+        same=same,
+        column=lambda prefix, *numbers: identifier(column(prefix, *numbers)),
+        columns=lambda prefix, of: [identifier(column(prefix, index)) for index, _ in enumerate(of)],
+    )
     return environment
 
 

@@ -15,19 +15,35 @@ from kanon_sql.errors import TemplateError
 
 __all__ = [
     "ANY_RUN",
+    "MARKS",
     "Relation",
     "Sql",
+    "all_of",
+    "any_of",
+    "called",
     "exact_float",
     "exact_text",
+    "grouped",
     "identifier",
+    "identifiers",
+    "its_column",
     "literal",
+    "missing",
+    "of_table",
+    "present",
     "relation",
+    "same",
+    "same_each",
     "slot",
     "sql_list",
+    "words",
 ]
 
 ANY_RUN = "kanon_00000000_"
 """Stands for what a run's scratch names begin with while a statement is compiled."""
+
+MARKS = ("number", "fraction", "scaled", "unscaled")
+"""Collations that no engine has: a template marks with them what some dialects write in another way."""
 
 
 class Sql(str):
@@ -100,6 +116,83 @@ def sql_list(pieces: Iterable[object], separator: str = ", ") -> Sql:
         if not isinstance(text, Sql):
             raise TemplateError("only SQL pieces can be joined")
     return Sql(separator.join(str(text) for text in texts))
+
+
+def identifiers(names: Iterable[str]) -> list[Sql]:
+    """A quoted name each."""
+    return [identifier(name) for name in names]
+
+
+def of_table(names: Iterable[object], table: str) -> list[Sql]:
+    """Columns, each with the alias of the table that it is read from: a word of the template, or a quoted name."""
+    return [sql_list([_word(table), name], ".") for name in names]
+
+
+def its_column(tables: Iterable[object], name: str) -> list[Sql]:
+    """The column of one name in each table, whose aliases are given: a word of the template, or a quoted name."""
+    return [sql_list([_word(table), _word(name)], ".") for table in tables]
+
+
+def words(texts: Iterable[object]) -> list[Sql]:
+    """Columns of ours, by their plain lower-case names."""
+    return [_word(text) for text in texts]
+
+
+def _word(text: object) -> Sql:
+    if isinstance(text, Sql):
+        return text
+    if not isinstance(text, str) or not _WORD.fullmatch(text):
+        raise TemplateError("expected a plain lower-case word or a quoted name")
+    return Sql(text)
+
+
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def missing(pieces: Iterable[object]) -> list[Sql]:
+    """That each piece is NULL."""
+    return [sql_list([piece, Sql("IS NULL")], " ") for piece in pieces]
+
+
+def present(pieces: Iterable[object]) -> list[Sql]:
+    """That each piece is not NULL."""
+    return [sql_list([piece, Sql("IS NOT NULL")], " ") for piece in pieces]
+
+
+def grouped(pieces: Iterable[object]) -> list[Sql]:
+    """Each piece in parentheses."""
+    return [sql_list([Sql("("), piece, Sql(")")], "") for piece in pieces]
+
+
+def called(pieces: Iterable[object], names: Iterable[object]) -> list[Sql]:
+    """What a SELECT lists: each piece under its name."""
+    return [sql_list(pair, " AS ") for pair in zip(pieces, names, strict=True)]
+
+
+def same(left: object, right: object, nulls: bool = True) -> Sql:
+    """That two pieces are equal.
+
+    Args:
+        left: a piece of SQL.
+        right: another one.
+        nulls: NULL may be among the values, and is equal to itself.
+    """
+    return sql_list([left, right], " IS NOT DISTINCT FROM " if nulls else " = ")
+
+
+def same_each(left: Iterable[object], right: Iterable[object], nulls: bool = True) -> list[Sql]:
+    """That each piece is equal to the one beside it, see :func:`same`."""
+    return [same(*pair, nulls=nulls) for pair in zip(left, right, strict=True)]
+
+
+def all_of(conditions: Iterable[object]) -> Sql:
+    """That every condition holds; of none, that is so."""
+    return sql_list(conditions, " AND ") or Sql("1 = 1")
+
+
+def any_of(conditions: Iterable[object]) -> Sql:
+    """That some condition holds; of none, that is not so."""
+    return sql_list(conditions, " OR ") or Sql("1 = 0")
 
 
 def exact_text(expression: Sql) -> Sql:

@@ -149,7 +149,7 @@ class Tables(Fixtures):
         new = Counter([("a",)] * 3 + [("b",)] * 3)
         old = Counter([("*",)] * 7)
         execute = type(engine).execute
-        publishing = ("release/", "manifest/", "scratch/", "transaction")
+        publishing = ("release/", "engines/scratch/", "transaction")
         for position in range(40):
             subject.drop("visits_release")
             if not first:

@@ -20,6 +20,10 @@ _QUOTED_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.|"")*"|`(?:[^`\\]|\\.
 _QUOTED_LITERAL_BACKSLASH = r"""'(?:[^'\\]|\\.|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`"""
 
 
+_OPERANDS = ("scaled", "unscaled")
+"""Marks on what stands among operators, in parentheses."""
+
+
 class Dialect(ABC):
     """The SQL of one engine: DuckDB's, unless a subclass says otherwise.
 
@@ -59,10 +63,27 @@ class Dialect(ABC):
         """A binary fraction that is compared as a number, so that 0 and -0 are one."""
         return number
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """A number with a fraction as text (a CAST in DuckDB), in digits that read back as the number."""
+        return text
+
+    def scaled(self, number: exp.Expr) -> exp.Expr:
+        """A number in units of a power of ten, rounded down, as ``hierarchy/levels/scaled`` has it."""
+        return number
+
+    def unscaled(self, text: exp.Expr) -> exp.Expr:
+        """A whole number of units as the text of the number, as ``hierarchy/levels/number`` has it."""
+        return text
+
     def _unmarked(self, collate: exp.Expr) -> exp.Expr:
-        """What is marked as compared exactly, in this dialect."""
-        marked = collate.this.copy()
-        return self.exact_float(marked) if collate.expression.name == "number" else self.exact(marked)
+        """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
+        by = {
+            "number": self.exact_float,
+            "fraction": self.fraction,
+            "scaled": self.scaled,
+            "unscaled": self.unscaled,
+        }
+        return by.get(collate.expression.name, self.exact)(collate.this.copy())
 
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Replace what sqlglot would pass through or change without a warning."""
@@ -70,6 +91,9 @@ class Dialect(ABC):
 
     def sql(self, tree: exp.Expr) -> str:
         """A checked tree as text. The tree is used up."""
+        for mark in tree.find_all(exp.Collate):
+            if mark.expression.name in _OPERANDS and isinstance(mark.parent, exp.Paren):
+                mark.parent.replace(mark)  # they kept operators away from the mark, not from what it is on
         tree = replaced(tree, exp.Collate, self._unmarked)
         return self.rewrite(tree).sql(self.sqlglot)
 
@@ -104,8 +128,8 @@ class Dialect(ABC):
         return f"CREATE {'TEMPORARY ' if temporary else ''}TABLE {table} AS {query}"
 
     def term(self, query: str) -> str:
-        """A query as a term of a union."""
-        return query
+        """A query as a term of a union, which common table expressions may not begin."""
+        return f"SELECT * FROM ({query}) AS term" if query.startswith("WITH ") else query
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """A query of the rows given as text."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text, quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import floating_division, quote_names, text_columns
 from kanon_sql.sql.dialects.spark import fraction
 
 __all__ = ["Databricks"]
@@ -31,9 +31,13 @@ class Databricks(Dialect):
         """A literal that compares exactly."""
         return f"{self.literal(value)} COLLATE UTF8_BINARY"
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """Without powers of ten."""
+        return fraction(text.this)
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names, and text columns that compare exactly."""
-        return text_columns(quote_names(floating_division(fraction_as_text(tree, fraction))), _EXACT)
+        return text_columns(quote_names(floating_division(tree)), _EXACT)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """Plain tables only: a temporary view would be computed again by every statement that reads it."""

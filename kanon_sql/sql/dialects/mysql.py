@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text
+from kanon_sql.sql.dialects.rewrites import floating_division
 
 __all__ = ["MariaDB", "MySQL"]
 
@@ -55,9 +55,12 @@ class MariaDB(Dialect):
         )
         return exp.Collate(this=whole, expression=exp.var(self.collation))
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """All digits, and no power of ten where a decimal can hold the number."""
+        return _fraction(text.this)
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Division as DuckDB divides, joins by key, and text columns that hold any text exactly."""
-        tree = fraction_as_text(tree, _fraction)
         tree = floating_division(tree)
         tree = replaced(tree, exp.Cast, _moment)
         for select in tree.find_all(exp.Select):

@@ -12,7 +12,6 @@ __all__ = [
     "bit_and",
     "exact_int_division",
     "floating_division",
-    "fraction_as_text",
     "is_text",
     "quote_names",
     "repeat_by_rpad",
@@ -39,24 +38,6 @@ def floating_division(tree: exp.Expr) -> exp.Expr:
         return division
 
     return replaced(tree, exp.Div, floating)
-
-
-def fraction_as_text(tree: exp.Expr, written: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
-    """The text of numbers with a fraction, which the template ``value`` casts once whole numbers are dealt with.
-
-    Args:
-        tree: with a CASE like the template's or without.
-        written: makes the text from the number.
-    """
-
-    def in_case(node: exp.Expr) -> exp.Expr:
-        default, condition = node.args.get("default"), node.args["ifs"][0].this
-        whole = isinstance(condition, exp.And) and isinstance(condition.expression.expression, exp.Floor)
-        if whole and isinstance(default, exp.Cast) and is_text(default.to):
-            node.set("default", written(default.this.copy()))
-        return node
-
-    return replaced(tree, exp.Case, in_case)
 
 
 def quote_names(tree: exp.Expr) -> exp.Expr:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from kanon_sql.sql.dialects.base import Dialect
-from kanon_sql.sql.dialects.rewrites import floating_division, fraction_as_text, quote_names, text_columns
+from kanon_sql.sql.dialects.rewrites import floating_division, quote_names, text_columns
 
 __all__ = ["Spark", "fraction"]
 
@@ -27,6 +27,10 @@ class Spark(Dialect):
         """Byte by byte, whatever the column's collation is."""
         return exp.Collate(this=text, expression=_EXACT.copy())
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """Without powers of ten."""
+        return fraction(text.this)
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Quoted names; tables of text that compares exactly, in a format that keeps every value."""
         if isinstance(tree, exp.Create):
@@ -38,7 +42,7 @@ class Spark(Dialect):
                 select.set("order", None)
                 select.set("distribute", exp.Distribute(expressions=[exp.Rand()]))
                 select.set("sort", exp.Sort(expressions=[exp.Rand()]))
-        return text_columns(quote_names(floating_division(fraction_as_text(tree, fraction))), _EXACT)
+        return text_columns(quote_names(floating_division(tree)), _EXACT)
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """A scratch table as far as a script can have one; the engine's own outlive changes of the source."""

@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import fraction_as_text
 from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["SQLite"]
@@ -45,10 +44,23 @@ class SQLite(Dialect):
             text = exp.cast(text, exp.DType.TEXT)
         return exp.Collate(this=text.copy(), expression=exp.var("BINARY"))
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """The fewest digits that read back as the number."""
+        return _fraction(text.this)
+
+    def scaled(self, number: exp.Expr) -> exp.Expr:
+        """Interval arithmetic without decimals, and exact all the same."""
+        product = number.this.this
+        return _scaled(product.left.find(exp.Cast).this, product.right)
+
+    def unscaled(self, text: exp.Expr) -> exp.Expr:
+        """The same way back."""
+        decimal = text.this
+        return _number_text(decimal.this.left.this, _decimals(decimal.to))
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """What SQLite lacks, or would compute without a warning as something else."""
-        tree = replaced(tree, exp.Cast, _decimal_arithmetic)
-        tree = fraction_as_text(tree, _fraction)
+        tree = replaced(tree, exp.Cast, _decimal_text)
         tree = replaced(tree, exp.Cast, _strict_cast)
         tree = replaced(tree, exp.Extract, _extract)
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
@@ -59,10 +71,6 @@ class SQLite(Dialect):
                 tree.with_(name, as_=table.this, append=True, copy=False)
                 table.replace(exp.Table(this=name.copy(), alias=table.args["alias"]))
         return tree
-
-    def term(self, query: str) -> str:
-        """Common table expressions may begin a query, but no term of a union."""
-        return f"SELECT * FROM ({query}) AS term" if query.startswith("WITH ") else query
 
     def rows(self, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> str:
         """VALUES, whose length nothing limits; UNION ALL takes 500 terms."""
@@ -155,17 +163,11 @@ def _is_decimal(node: exp.Expr | None) -> bool:
     return isinstance(node, exp.Cast) and node.is_type(exp.DType.DECIMAL)
 
 
-def _decimal_arithmetic(cast: exp.Expr) -> exp.Expr:
-    """Interval arithmetic (templates ``scaled`` and ``number``) without decimals, and exact all the same."""
+def _decimal_text(cast: exp.Expr) -> exp.Expr:
+    """A decimal as text has as many digits after the point as its type says."""
     inner = cast.this
-    if cast.is_type(*_WHOLE) and isinstance(inner, exp.Floor):
-        decimal = next((node for node in inner.find_all(exp.Cast) if _is_decimal(node)), None)
-        if decimal is not None and isinstance(inner.this, exp.Mul):
-            return _scaled(decimal.this, inner.this.expression)
     if cast.is_type(*_TEXT) and _is_decimal(inner):
         digits = _decimals(inner.to)
-        if isinstance(inner.this, exp.Mul) and _is_decimal(inner.this.left):
-            return _number_text(inner.this.left.this, digits)
         return _built(f"CASE WHEN :v IS NOT NULL THEN PRINTF('%.{digits}f', :v + 0.0) END", v=inner.this)
     return cast
 

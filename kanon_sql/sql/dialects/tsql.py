@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import TokenType, exp
 
 from kanon_sql.sql.dialects.base import Dialect, replaced
-from kanon_sql.sql.dialects.rewrites import exact_int_division, fraction_as_text, quote_names, text_columns, text_type
+from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns, text_type
 
 __all__ = ["TSQL"]
 
@@ -46,11 +46,14 @@ class TSQL(Dialect):
             return f"IF OBJECT_ID({self.literal(name)}) IS NULL {super().sql(tree)}"
         return super().sql(tree)
 
+    def fraction(self, text: exp.Expr) -> exp.Expr:
+        """A cast keeps six digits of a float, style 3 all of them."""
+        return exp.Convert(this=_TEXT.copy(), expression=text.this.copy(), style=exp.Literal.number(3))
+
     def rewrite(self, tree: exp.Expr) -> exp.Expr:
         """Unicode text of any length, lengths that count blanks, random order, and NULLs that are equal."""
         tree = text_columns(exact_int_division(quote_names(tree)), exp.Var(this=_COLLATION))
         tree = replaced(tree, (exp.NullSafeEQ, exp.NullSafeNEQ), _by_intersect)
-        tree = fraction_as_text(tree, _fraction)
         tree = replaced(tree, exp.Repeat, _unlimited)
         tree = replaced(tree, exp.Length, _length)
         tree = replaced(tree, exp.Rand, _random)
@@ -102,11 +105,6 @@ def _by_intersect(node: exp.Expr) -> exp.Expr:
     )
     found = exp.Exists(this=both)
     return found if isinstance(node, exp.NullSafeEQ) else exp.Not(this=found)
-
-
-def _fraction(number: exp.Expr) -> exp.Expr:
-    """A cast keeps six digits of a float, style 3 all of them."""
-    return exp.Convert(this=_TEXT.copy(), expression=number, style=exp.Literal.number(3))
 
 
 def _unlimited(node: exp.Expr) -> exp.Expr:
