@@ -21,7 +21,7 @@ from kanon_sql.evaluate.examine import Subject, examine, failing_classes
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
 from kanon_sql.frequency.sets import FrequencySets, build_frequency_sets
-from kanon_sql.frequency.value_facts import facts_of
+from kanon_sql.frequency.value_facts import value_facts_of
 from kanon_sql.hierarchies.exact import exact_texts
 from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
 from kanon_sql.models.quality import METRICS
@@ -219,8 +219,8 @@ def run_stages(workspace: Workspace) -> None:
 
 def run_search(workspace: Workspace, sets: FrequencySets, models: list[PrivacyModel]) -> None:
     evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-    evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
-    evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
+    evaluator._rolled(sets.base, (1, 1, 0), None)
+    evaluator._rolled(sets.values["dx"], (1, 1, 0), "dx")
     evaluator.losses((1, 1, 0))
     out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
     several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
@@ -246,7 +246,7 @@ def run_verification(workspace: Workspace, models: list[PrivacyModel]) -> None:
         columns=BY_NAME,
         quasi_identifiers=["sex"],
         references={},
-        facts={"dx": facts_of(models, BY_NAME["dx"])},
+        facts={"dx": value_facts_of(models, BY_NAME["dx"])},
         unit="person",
         mark=("kanon_masked", 0),
     )

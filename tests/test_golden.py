@@ -42,7 +42,7 @@ from kanon_sql.evaluate.examine import Subject, examine, failing_classes
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
 from kanon_sql.frequency.sets import build_frequency_sets
-from kanon_sql.frequency.value_facts import facts_of
+from kanon_sql.frequency.value_facts import value_facts_of
 from kanon_sql.hierarchies.exact import exact_texts
 from kanon_sql.models.privacy import model_of, models_of
 from kanon_sql.models.quality import METRICS
@@ -215,8 +215,8 @@ def statements(dialect: str) -> list[Statement]:
             workspace, with_table, models_of(with_table), {column.name: column for column in COLUMNS}, ["dx"]
         )
         evaluator = Evaluator(workspace, sets, models, METRICS["loss"], "minimum_suppression", 0)
-        evaluator.statements.roll_up(sets.base, (1, 1, 0), values=None)
-        evaluator.statements.roll_up(sets.values["dx"], (1, 1, 0), values="dx")
+        evaluator._rolled(sets.base, (1, 1, 0), None)
+        evaluator._rolled(sets.values["dx"], (1, 1, 0), "dx")
         evaluator.losses((1, 1, 0))
         out_of_reach(workspace, models_of(spec_of(privacy=[{"l_diversity": {"attribute": "dx", "l": 2}}])), sets, 0)
         several = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
@@ -232,7 +232,7 @@ def statements(dialect: str) -> list[Statement]:
         workspace.execute("release/manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
         workspace.fetch("release/manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
         by_name = {column.name: column for column in COLUMNS}
-        facts = {"dx": facts_of(models, by_name["dx"])}
+        facts = {"dx": value_facts_of(models, by_name["dx"])}
         subject = Subject(
             table=Relation(VISITS),
             columns=by_name,

@@ -98,8 +98,9 @@ def node_frames(sets: FrequencySets, node: Node, covering: Covering, models: Seq
         values={name: relation(table) for name, table in covering.values.items()},
         counting=sets.counting,
         keys=_keys(sets, node),
-        united={names: _keys(sets, own) for names, own in union_nodes(sets, models, node).items()},
+        unions={names: _keys(sets, own) for names, own in union_nodes(sets, models, node).items()},
         facts={name: facts.all for name, facts in sets.facts.items()},
+        group_levels={name: facts.group_levels for name, facts in sets.facts.items()},
         references={name: relation(table) for name, table in sets.references.items()},
     )
 

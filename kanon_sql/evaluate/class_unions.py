@@ -36,6 +36,7 @@ from kanon_sql.sql import Sql, slot
 
 __all__ = [
     "Unions",
+    "judged_by_unions",
     "refuse_overlaps",
     "refuse_shared_persons",
     "refuse_unknown_unions",
@@ -43,16 +44,15 @@ __all__ = [
     "union_nodes",
     "union_shape",
     "union_slots",
-    "united",
 ]
 
 Unions = Mapping[tuple[str, ...], Sequence[str]]
 """Per set of quasi-identifiers with a requirement of its own: the SQL of its classes' packed keys."""
 
 
-def united(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
+def judged_by_unions(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
     """The models as the search judges them: those over some quasi-identifiers by unions of classes."""
-    return [model if model.quasi_identifiers is None else replace(model, united=True) for model in models]
+    return [model if model.quasi_identifiers is None else replace(model, by_unions=True) for model in models]
 
 
 def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node) -> dict[tuple[str, ...], Node]:
@@ -63,7 +63,7 @@ def union_nodes(sets: FrequencySets, models: Sequence[PrivacyModel], node: Node)
         models: the requirements.
         node: the vector of levels.
     """
-    names = dict.fromkeys(model.quasi_identifiers for model in models if model.united and model.quasi_identifiers)
+    names = dict.fromkeys(model.quasi_identifiers for model in models if model.by_unions and model.quasi_identifiers)
     return {
         own: tuple(
             level if lookup.name in own else lookup.height for lookup, level in zip(sets.lookups, node, strict=True)

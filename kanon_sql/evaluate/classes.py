@@ -16,6 +16,7 @@ from kanon_sql.sql import Sql, identifier, render
 __all__ = [
     "Frames",
     "achieved_columns",
+    "achieved_names",
     "classes",
     "conditions",
     "flagged_classes",
@@ -36,6 +37,7 @@ class Frames:
         values: per sensitive attribute, a FROM form with ``value_code``, ``reference_share`` and its facts too; per
             population, one that holds its rows, and every class with none as well.
         facts: per sensitive attribute, the names of these facts.
+        group_levels: per sensitive attribute with a hierarchy, the levels whose groups are among them.
         references: per sensitive attribute with a model that needs it, a FROM form of the reference's own facts.
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
@@ -47,7 +49,7 @@ class Frames:
         keys: the expressions that classes are grouped by, over either form.
         carried: expressions to carry along, constant within a class.
         summed: expressions over ``base`` to add up within a class.
-        united: per set of quasi-identifiers with a requirement of its own, the expressions that its classes, which are
+        unions: per set of quasi-identifiers with a requirement of its own, the expressions that its classes, which are
             unions of the classes here, are grouped by.
     """
 
@@ -57,8 +59,9 @@ class Frames:
     keys: Sequence[Sql]
     carried: Sequence[Sql] = ()
     summed: Sequence[Sql] = ()
-    united: Mapping[tuple[str, ...], Sequence[Sql]] = field(default_factory=dict)
+    unions: Mapping[tuple[str, ...], Sequence[Sql]] = field(default_factory=dict)
     facts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    group_levels: Mapping[str, Sequence[int]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
     numbered: bool | Literal["in order"] = False
@@ -92,7 +95,7 @@ def is_alone(models: Sequence[PrivacyModel]) -> bool:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    return "class_size" if model.frame is None and not model.united else f"m{index}"
+    return "class_size" if model.frame is None and not model.by_unions else f"m{index}"
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True, label: Sql | None = None) -> Sql:
@@ -141,7 +144,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                     compared=frames.compared.get(frame),
                     models=own,
                     facts=facts,
-                    group_levels=[int(name[len("group_share") :]) for name in facts if name.startswith("group_share")],
+                    group_levels=list(frames.group_levels.get(frame, ())),
                     totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
                     positions=any(model.needs_positions for _, model in over),
                     **shared,
@@ -159,10 +162,10 @@ def _rows(single: bool) -> Sql:
 
 def _unions(frames: Frames, models: Sequence[PrivacyModel]) -> dict[int, dict[str, Sql]]:
     """Per model whose classes are unions of these, the finest first: the names and expressions of their keys."""
-    united = [(index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.united]
+    by_unions = [(index, model.quasi_identifiers or ()) for index, model in enumerate(models) if model.by_unions]
     return {
-        index: {f"u{index}_{place}": key for place, key in enumerate(frames.united[names])}
-        for index, names in sorted(united, key=lambda item: -len(item[1]))
+        index: {f"u{index}_{place}": key for place, key in enumerate(frames.unions[names])}
+        for index, names in sorted(by_unions, key=lambda item: -len(item[1]))
     }
 
 
@@ -173,10 +176,10 @@ def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:
 def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int, Mapping[str, Sql]]) -> Sql:
     """The classes with the sizes of their unions, each over what the requirements before it leave."""
     every = conditions(models)
-    kept = [condition for condition, model in zip(every, models, strict=True) if not model.united]
+    kept = [condition for condition, model in zip(every, models, strict=True) if not model.by_unions]
     for index, keys in unions.items():
         measure = measure_name(index, models[index])
-        found = render("evaluate/united", classes=found, kept=kept, names=list(keys), measure=measure)
+        found = render("evaluate/unions", classes=found, kept=kept, names=list(keys), measure=measure)
         kept = [*kept, every[index]]
     return found
 
@@ -236,6 +239,23 @@ def size_edges(models: Sequence[PrivacyModel]) -> list[int]:
 def size_number(edges: Sequence[int]) -> Sql:
     """The number of the range that a class's size is in; ``edges`` is where they begin, all of :func:`size_edges`."""
     return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
+
+
+def achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
+    """The columns of ``evaluate/achieved``, in their order."""
+    names = [
+        "size_number",
+        "classes",
+        "kept_classes",
+        "class_rows",
+        "violating_rows",
+        "smallest_class",
+        "largest_class",
+    ]
+    for index, model in enumerate(models):
+        own = ("worst", "unbounded", "violating_classes", "violating_rows", *(["second"] if model.second else []))
+        names += [f"{name}{index}" for name in own]
+    return names
 
 
 def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:

@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from math import isfinite
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.class_counts import Table, node_frames
-from kanon_sql.evaluate.class_unions import refuse_shared_persons, united
+from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.classes import achieved_columns, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examine import Examination, read_examination
-from kanon_sql.evaluate.node_statements import NodeStatements
+from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
@@ -50,8 +51,8 @@ def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> boo
 def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
     """The same per model. Unions count what all others leave, so that they are no better than these."""
     sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
-    others = all(flag for model, flag in zip(models, sound, strict=True) if not model.united)
-    return [flag and (others or not model.united) for model, flag in zip(models, sound, strict=True)]
+    others = all(flag for model, flag in zip(models, sound, strict=True) if not model.by_unions)
+    return [flag and (others or not model.by_unions) for model, flag in zip(models, sound, strict=True)]
 
 
 class Evaluator:
@@ -81,7 +82,7 @@ class Evaluator:
         self.workspace = workspace
         self.sets = sets
         refuse_shared_persons(models, sets.counting)
-        self.models = united(models)
+        self.models = judged_by_unions(models)
         self.metric = metric
         self.prefer = prefer
         self.max_suppressed = max_suppressed
@@ -94,6 +95,7 @@ class Evaluator:
         self._first = self._covering((0,) * len(self.heights), sets.base, sets.values)
         self._coverings = Coverings(self._first, [attribute.labels for attribute in self.counts.attributes])
         self._rolled_up = 0
+        self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
 
     @property
@@ -141,7 +143,7 @@ class Evaluator:
         return list(self.answers(batch))
 
     def answers(self, batch: Batch) -> Iterator[Verdict]:
-        """The same, statement by statement: who stops in between keeps what was answered."""
+        """The verdicts of a batch, statement by statement: a search that ends in between keeps those that it has."""
         metric = self.metric if batch.metrics else None
         self._prepare(batch.prepare)
         size = self.workspace.engine.capabilities.nodes_per_statement
@@ -160,9 +162,14 @@ class Evaluator:
 
     def verdicts(self, nodes: Sequence[Node], metric: Metric | None) -> list[Verdict]:
         """The verdicts of a few nodes under a metric, in one statement."""
-        statement = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
-        rows = self.workspace.query(statement, len(nodes))
-        return [self._verdict(nodes[int(row[0])], row[1:], metric) for row in rows]
+        return [self._verdict(nodes[row.number], row, metric) for row in self._rows(nodes, metric)]
+
+    def _rows(self, nodes: Sequence[Node], metric: Metric | None) -> list[NodeRow]:
+        """What one statement tells of some nodes, which are numbered as they are given."""
+        asked = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
+        for covering, branches in asked.reads:
+            covering.reads += branches
+        return [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(nodes))]
 
     def metrics(self, node: Node, metrics: Mapping[str, Metric]) -> dict[str, float]:
         """Some metrics of a node by their names; those that need no more than its counts share one question.
@@ -208,10 +215,10 @@ class Evaluator:
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
         loss = Loss()
-        (row,) = self.workspace.query(self.statements.question({0: node}, self._coverings, loss), 1)
-        classes, kept_classes, suppressed, _ = (int(value or 0) for value in row[1:5])
-        judged = self._judged(node, suppressed)
-        return loss.by_attribute(self.counts, self._measured(judged, classes, kept_classes, row[5:], loss))
+        (row,) = self._rows([node], loss)
+        judged = self._judged(node, row.suppressed)
+        measured = self._measured(judged, row.classes, row.kept_classes, row.aggregates, loss)
+        return loss.by_attribute(self.counts, measured)
 
     def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
         """The classes of a node to count, and the distance of every sensitive attribute.
@@ -269,24 +276,29 @@ class Evaluator:
         self.sets.codes.refuse_uncovered(below.node, [node])
         self._rolled_up += 1
         below.reads += 1
-        base = self.statements.roll_up(below.base, node, values=None)
-        values = {name: self.statements.roll_up(table, node, values=name) for name, table in below.values.items()}
+        base = self._rolled(below.base, node, None)
+        values = {name: self._rolled(table, node, name) for name, table in below.values.items()}
         return self._covering(node, base, values)
+
+    def _rolled(self, source: Relation, node: Node, values: str | None) -> Relation:
+        """One frequency set, rolled up to a node."""
+        target = self.workspace.table(f"rollup{next(self._rollups)}")
+        self.workspace.run(self.statements.roll_up(source, target, node, values=values))
+        return target
 
     def _drop(self, covering: Covering) -> None:
         for table in (covering.base, *covering.values.values()):
             self.workspace.drop(table)
 
-    def _verdict(self, node: Node, row: Sequence[Any], metric: Metric | None) -> Verdict:
-        total, kept_classes, suppressed, suppressed_monotone = (int(value or 0) for value in row[:4])
+    def _verdict(self, node: Node, row: NodeRow, metric: Metric | None) -> Verdict:
         judged = replace(
-            self._judged(node, suppressed, None if all(self._sound) else suppressed_monotone),
-            classes=total,
-            kept_classes=kept_classes,
+            self._judged(node, row.suppressed, None if all(self._sound) else row.suppressed_monotone),
+            classes=row.classes,
+            kept_classes=row.kept_classes,
         )
         if metric is None:
             return judged
-        measured = self._measured(judged, total, kept_classes, row[4:], metric)
+        measured = self._measured(judged, row.classes, row.kept_classes, row.aggregates, metric)
         return replace(
             judged,
             metric=metric.value(self.counts, measured),

@@ -6,22 +6,23 @@ reads the table itself, never the frequency sets that the search used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.engines import Column, Row, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate.classes import (
     Frames,
     achieved_columns,
+    achieved_names,
     conditions,
     flagged_classes,
     is_alone,
     size_edges,
     size_number,
 )
-from kanon_sql.frequency import Facts
+from kanon_sql.frequency import ValueFacts
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Relation, Sql, identifier, relation, render
@@ -130,44 +131,47 @@ class Examination:
 
 def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Examination:
     """The rows of ``evaluate/achieved``, one per size of class, as an examination."""
-    found = sorted(([int(row[0]), *row[1:]] for row in rows if row[3]), key=lambda row: row[0])
+    named = [dict(zip(achieved_names(models), row, strict=True)) for row in rows]
+    found = sorted((row for row in named if row["class_rows"]), key=lambda row: int(row["size_number"]))
     if not found:  # a table without rows: one empty group at most
         empty = [
             Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
         ]
         return Examination(0, 0, None, None, 0, empty)
-    achieved, place = [], 7
-    for model in models:
-        extreme = min if model.worst == "MIN" else max
-        worst = _extreme(extreme, found, place)
-        unbounded, violating_classes, violating_rows = (_total(found, place + offset) for offset in (1, 2, 3))
-        values = dict(model.achieved(worst, bool(unbounded)))
-        place += 4
-        if model.second is not None:
-            values |= model.achieved_second(_extreme(min if model.second == "MIN" else max, found, place))
-            place += 1
-        achieved.append(Achieved(model, values, violating_classes, violating_rows))
     edges = size_edges(models)
     ends = [*(edge - 1 for edge in edges[1:]), None]
-    sizes = [ClassSizes(edges[row[0]], ends[row[0]], int(row[1]), int(row[3])) for row in found]
+    sizes = [
+        ClassSizes(edges[number], ends[number], int(row["classes"]), int(row["class_rows"]))
+        for number, row in ((int(row["size_number"]), row) for row in found)
+    ]
     return Examination(
-        rows=_total(found, 3),
-        classes=_total(found, 1),
-        smallest=min(int(row[5]) for row in found),
-        largest=max(int(row[6]) for row in found),
-        violating_rows=_total(found, 4),
-        achieved=achieved,
+        rows=_total(found, "class_rows"),
+        classes=_total(found, "classes"),
+        smallest=min(int(row["smallest_class"]) for row in found),
+        largest=max(int(row["largest_class"]) for row in found),
+        violating_rows=_total(found, "violating_rows"),
+        achieved=[_achieved(found, index, model) for index, model in enumerate(models)],
         sizes=sizes,
     )
 
 
-def _extreme(of: Callable[[Iterable[float]], float], rows: Sequence[Sequence[Any]], place: int) -> float | None:
-    values = [float(row[place]) for row in rows if row[place] is not None]
-    return of(values) if values else None
+def _achieved(rows: Sequence[Mapping[str, Any]], index: int, model: PrivacyModel) -> Achieved:
+    """What one requirement reaches; its columns end in its number."""
+    unbounded = _total(rows, f"unbounded{index}") > 0
+    values = dict(model.achieved(_extreme(model.worst, rows, f"worst{index}"), unbounded))
+    if model.second is not None:
+        values |= model.achieved_second(_extreme(model.second, rows, f"second{index}"))
+    violating = (_total(rows, f"{name}{index}") for name in ("violating_classes", "violating_rows"))
+    return Achieved(model, values, *violating)
 
 
-def _total(rows: Sequence[Sequence[Any]], place: int) -> int:
-    return sum(int(row[place]) for row in rows)
+def _extreme(which: Literal["MIN", "MAX"], rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    values = [float(row[name]) for row in rows if row[name] is not None]
+    return (min if which == "MIN" else max)(values) if values else None
+
+
+def _total(rows: Sequence[Mapping[str, Any]], name: str) -> int:
+    return sum(int(row[name]) for row in rows)
 
 
 _WRITTEN = ("text", "other")
@@ -228,7 +232,7 @@ def refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> No
     )
 
 
-def reference_in(workspace: Workspace, name: str, table: Relation, facts: Facts, unit: Column | None) -> Sql:
+def reference_in(workspace: Workspace, name: str, table: Relation, facts: ValueFacts, unit: Column | None) -> Sql:
     """A FROM form of a sensitive attribute's distribution in a table, with the facts of its values.
 
     A scratch table, so that it stands in front of the statements that read it: inside them, and twice, it
@@ -269,7 +273,7 @@ class Subject:
     columns: Mapping[str, Column]
     quasi_identifiers: Sequence[str]
     references: Mapping[str, Sql]
-    facts: Mapping[str, Facts]
+    facts: Mapping[str, ValueFacts]
     unit: str | None = None
     mark: tuple[str, int] | None = None
     populations: Mapping[str, Sql] = field(default_factory=dict)
@@ -394,6 +398,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         counting="rows" if unit is None else "unit",
         keys=[identifier(name) for name in (["class_number"] if numbered else key_names)],
         facts=named,
+        group_levels={name: subject.facts[name].group_levels for name in attributes},
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
         numbered=numbered and ("in order" if spans else True),

@@ -11,10 +11,10 @@ for node by node.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import count
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Row, Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
 from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns
 from kanon_sql.evaluate.rollup import Covering, Coverings
@@ -23,10 +23,50 @@ from kanon_sql.models import Metric, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.sql import Relation, Sql, Statement, identifier, literal, render, slot, sql_list
 
-__all__ = ["NodeStatements"]
+__all__ = ["Asked", "NodeRow", "NodeStatements"]
 
 TOGETHER = 4
 """Fewer nodes than this are never made rows."""
+
+
+class NodeRow(NamedTuple):
+    """A row of ``evaluate/node``, by its columns.
+
+    Attributes:
+        number: of the node in its statement.
+        classes: how many classes the node has.
+        kept_classes: those that satisfy every requirement.
+        suppressed: rows in the others.
+        suppressed_monotone: rows that violate a requirement by which the search may prune.
+        aggregates: what the metric asked for.
+    """
+
+    number: int
+    classes: int
+    kept_classes: int
+    suppressed: int
+    suppressed_monotone: int
+    aggregates: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, row: Row) -> Self:
+        """A row as the engine returns it; sums over no class are 0."""
+        number, classes, kept, suppressed, monotone, *aggregates = row
+        counts = [int(value or 0) for value in (classes, kept, suppressed, monotone)]
+        return cls(int(number), counts[0], counts[1], counts[2], counts[3], tuple(aggregates))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A statement about nodes.
+
+    Attributes:
+        statement: it has a row per node.
+        reads: frequency sets -> how many of its branches read them.
+    """
+
+    statement: Statement
+    reads: Sequence[tuple[Covering, int]]
 
 
 class NodeStatements:
@@ -46,13 +86,12 @@ class NodeStatements:
         self._sets = sets
         self._models = models
         self._sound = sound
-        self._rollups = count()
         self._names: dict[tuple[str, int], list[str]] = {}
 
     # --- Questions ---
 
-    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
-        """One statement about some nodes.
+    def question(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
+        """One statement about some nodes; its rows are read by :meth:`NodeRow.of`.
 
         Args:
             nodes: a number for each, which its row begins with -> the node.
@@ -60,34 +99,35 @@ class NodeStatements:
             metric: the quality metric to ask for, if any.
         """
         if len(nodes) > 1 and (metric is None or metric.carries is None):
-            return self._united(nodes, coverings, metric)
-        branches = []
-        for number, node in nodes.items():
-            covering = coverings.best(node)
-            covering.reads += 1
-            branches.append(self.one("evaluate/node", node, covering, metric, {"node": str(number)}))
-        return self._workspace.compiler.union(branches)
+            return self._judged_together(nodes, coverings, metric)
+        reads = [(coverings.best(node), 1) for node in nodes.values()]
+        branches = [
+            self.one("evaluate/node", node, covering, metric, {"node": str(number)})
+            for (number, node), (covering, _) in zip(nodes.items(), reads, strict=True)
+        ]
+        return Asked(self._workspace.compiler.union(branches), reads)
 
-    def _united(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Statement:
+    def _judged_together(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
         """One statement that judges the classes of all nodes together; short, since planning takes its time."""
         compiler = self._workspace.compiler
         capabilities = self._workspace.engine.capabilities
         most = capabilities.nodes_as_rows
-        branches = []
+        branches, reads = [], []
         groups = coverings.together(nodes, most, capabilities.branch_rows)
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most:
                 own = [self._together(part, covering) for part in self._parts(group, len(groups))]
             else:
                 own = [self._alone(number, node, covering) for number, node in group.items()]
-            covering.reads += len(own)
+            reads.append((covering, len(own)))
             branches += own
         shape = compiler.shape(
             "evaluate/node",
-            ("united", None if metric is None else metric.name),
+            ("together", None if metric is None else metric.name),
             lambda: {"grouped": True, **self._aggregates([], metric)},
         )
-        return compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
+        statement = compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
+        return Asked(statement, reads)
 
     def one(
         self, name: str, node: Node, covering: Covering, metric: Metric | None, fills: Mapping[str, str], **context: Any
@@ -101,7 +141,7 @@ class NodeStatements:
                 len(keys),
                 len(carried),
                 None if metric is None else metric.name,
-                str(context.get("target")),
+                context.get("target"),
                 *union_shape(unions),
             ),
             lambda: {
@@ -223,8 +263,9 @@ class NodeStatements:
             counting=self._sets.counting,
             keys=keys,
             carried=[slot(f"carried_{position}") for position in range(carried)],
-            united=unions,
+            unions=unions,
             facts={name: facts.all for name, facts in self._sets.facts.items()},
+            group_levels={name: facts.group_levels for name, facts in self._sets.facts.items()},
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
 
@@ -301,15 +342,15 @@ class NodeStatements:
 
     # --- Frequency sets ---
 
-    def roll_up(self, source: Relation, node: Node, *, values: str | None) -> Relation:
+    def roll_up(self, source: Relation, target: Relation, node: Node, *, values: str | None) -> Statement:
         """The frequency set of a node, made from that of one of its specializations.
 
         Args:
             source: the specialization's.
+            target: what to call the new one.
             node: it.
             values: the sensitive attribute whose values it counts, or the population; None for the classes alone.
         """
-        target = self._workspace.table(f"rollup{next(self._rollups)}")
         compiler, quote = self._workspace.compiler, self._workspace.compiler.quote
         words = [
             compiler.dialect.masked(f"{quote('below')}.{quote(f'code{word}')}", str(mask))
@@ -337,8 +378,7 @@ class NodeStatements:
         fills |= {f"group_{position}": group for position, group in enumerate(groups)}
         fills |= {f"fact_{position}": fact for position, fact in enumerate(facts)}
         quoted = self._workspace.quoted(target)
-        self._workspace.run(compiler.fill("evaluate/rollup", shape, fills, target=quoted))
-        return target
+        return compiler.fill("evaluate/rollup", shape, fills, target=quoted)
 
 
 def _sizes_frame(position: int, name: str) -> Sql:

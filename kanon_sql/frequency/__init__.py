@@ -28,21 +28,20 @@ from kanon_sql.frequency.source import (
     source_of,
     unknown_columns,
 )
-from kanon_sql.frequency.value_facts import Facts, facts_of, measured_models, with_hierarchy
+from kanon_sql.frequency.value_facts import ValueFacts, measured_models, value_facts_of, with_hierarchy
 
 __all__ = [
     "Counting",
-    "Facts",
     "FrequencySets",
     "KeptSets",
     "Matched",
     "OpenTable",
     "Prepared",
+    "ValueFacts",
     "build_frequency_sets",
     "classes_of",
     "count_attributes",
     "explained_if_missing",
-    "facts_of",
     "holds_all",
     "is_same_table",
     "match_populations",
@@ -55,6 +54,7 @@ __all__ = [
     "source_columns",
     "source_of",
     "unknown_columns",
+    "value_facts_of",
     "widest_numbers",
     "with_hierarchy",
 ]

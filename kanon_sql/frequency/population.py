@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
-from kanon_sql.frequency.sets import united
+from kanon_sql.frequency.sets import with_populations
 from kanon_sql.hierarchies import (
     Lookup,
     build_lookups,
@@ -211,7 +211,7 @@ def match_populations(
             people[frame] = People(Relation(name), list(values.values()), Sql("1"))
     known, *others = raws.values()
     if others:
-        known = united(workspace, "known", known, others, keys, of_source=True)
+        known = with_populations(workspace, "known", known, others, keys, of_source=True)
     own = workspace.columns(Relation(next(iter(names.values()))))
     lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)

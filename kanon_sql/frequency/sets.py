@@ -13,7 +13,7 @@ from math import log
 from typing import Literal
 
 from kanon_sql.engines import Column, Workspace
-from kanon_sql.frequency.value_facts import Facts, facts_of, with_hierarchy
+from kanon_sql.frequency.value_facts import ValueFacts, value_facts_of, with_hierarchy
 from kanon_sql.hierarchies import (
     Codes,
     Lookup,
@@ -36,8 +36,8 @@ __all__ = [
     "count_attributes",
     "holds_all",
     "raw_columns",
-    "united",
     "widest_numbers",
+    "with_populations",
 ]
 
 Counting = Literal["rows", "persons", "unit"]
@@ -69,7 +69,7 @@ class FrequencySets:
     base: Relation
     values: dict[str, Relation]
     references: dict[str, Relation]
-    facts: dict[str, Facts]
+    facts: dict[str, ValueFacts]
     populations: dict[str, Relation]
     counting: Counting
     rows: int
@@ -113,76 +113,31 @@ def build_frequency_sets(
         HierarchyError, SpecError: a hierarchy does not fit the data.
         UnsupportedError: a column's values are not all of one kind, or a requirement cannot judge rows of nobody.
     """
-    workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
-    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
-    texts = exact_texts([columns[name] for name in grouped], "checked")
-    refuse_blank_ends(workspace, source_relation(), texts, "the source")
-    expressions = raw_columns(spec, columns, sensitive)
-    raw = workspace.table("raw")
-    workspace.execute(
-        "frequency/raw",
-        target=raw,
-        source=source_relation(),
-        names=list(expressions),
-        values=list(expressions.values()),
-    )
-    quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
-    stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
-    refuse_mixed_forms(workspace, raw, stored, labelled=quasi, weighted=True)
-    unit = None if spec.unit is None else "unit"
-    totals = workspace.row("frequency/totals", raw=raw, columns=quasi, unit=unit)
-    rows, null_rows, persons, most_vectors, unknown_rows = totals
-    for model in models:
-        if spec.unit is not None:
-            model.refuse_unknown(int(unknown_rows or 0), spec.unit)
+    raw = _read(workspace, spec, models, columns, sensitive)
     workspace.report("building the hierarchies' lookup tables", None)
     populations = populations or {}
-    occurring = raw if not populations else united(workspace, "known", raw, populations.values(), quasi, of_source=True)
+    occurring = raw.table
+    if populations:
+        occurring = with_populations(
+            workspace, "known", raw.table, populations.values(), raw.quasi_identifiers, of_source=True
+        )
     lookups = build_lookups(workspace, spec, columns, occurring)
     codes = Codes(widest_numbers(workspace, lookups))
     workspace.report("encoding the frequency sets", None)
-    counting: Counting = "rows" if unit is None else "persons" if (most_vectors or 0) <= 1 else "unit"
-    skip_nulls = spec.nulls == "suppress"
-
-    def encode(what: str, sensitive_table: dict[str, object] | None, people: Relation | None = None) -> Relation:
-        target = workspace.table(what)
-        extra = [] if sensitive_table is None else [str(sensitive_table["column"])]
-        workspace.execute(
-            "frequency/encode",
-            target=target,
-            raw=raw if people is None else people,
-            lookups=lookups,
-            codes=[Sql(word) for word in codes.vectors(PORTABLE, lambda index: f"lookup{index}")],
-            columns=quasi + extra,
-            sensitive=sensitive_table,
-            counting=counting if people is None else "rows",
-            of_population=None if people is None else counting,
-            unit=unit,
-            skip_nulls=skip_nulls and people is None,  # whoever has NULL there is one of those behind the top
-        )
-        return target
-
+    encoder = _Encoder(workspace, raw, lookups, codes, skip_nulls=spec.nulls == "suppress")
     values, references, facts = {}, {}, {}
     for index, name in enumerate(sensitive):
-        known = with_hierarchy(workspace, spec, models, facts_of(models, columns[name]), index, raw)
-        reference = workspace.table(f"sensitive{index}")
-        workspace.execute(
-            "frequency/sensitive",
-            target=reference,
-            value_facts=known.value_facts(),
-            value_counts=known.value_counts(render("frequency/counts", raw=raw, raw_column=f"v{index}", unit=unit)),
-            marks=list(known.marks(Sql("value")).items()),
-        )
-        known.refuse_absent(known.absent(workspace, reference, "found", Sql("value")))
-        references[name], facts[name] = reference, known
-        values[name] = encode(f"values{index}", {"table": reference, "column": f"v{index}", "facts": known.all})
-    peoples = {}
+        known = with_hierarchy(workspace, spec, models, value_facts_of(models, columns[name]), index, raw.table)
+        references[name], facts[name] = _reference(workspace, raw, index, known), known
+        values[name] = encoder.values(index, references[name], known)
+    people = {}
     for index, (name, table) in enumerate(populations.items()):
-        people = united(workspace, f"people{index}", raw, [table], quasi, of_source=False)
-        peoples[name] = people
-        values[name] = encode(f"present{index}", None, people)
-    base = encode("frequency", None)
-    workspace.drop(raw)
+        people[name] = with_populations(
+            workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
+        )
+        values[name] = encoder.population(index, people[name])
+    base = encoder.base()
+    workspace.drop(raw.table)
     return FrequencySets(
         lookups=lookups,
         codes=codes,
@@ -190,12 +145,135 @@ def build_frequency_sets(
         values=values,
         references=references,
         facts=facts,
-        populations=peoples,
-        counting=counting,
-        rows=int(rows or 0),
-        null_rows=int(null_rows or 0) if skip_nulls else 0,
-        persons=None if unit is None else int(persons or 0),
+        populations=people,
+        counting=raw.counting,
+        rows=raw.rows,
+        null_rows=raw.null_rows if spec.nulls == "suppress" else 0,
+        persons=raw.persons,
     )
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """The source, read once: its distinct vectors of values with their row counts.
+
+    Attributes:
+        table: ``q0``, ..., ``v0``, ..., ``unit`` and ``row_count``.
+        quasi_identifiers: its columns ``q0``, ...
+        unit: its column of persons; None where rows are counted.
+        rows: rows of the source.
+        null_rows: those with a NULL quasi-identifier.
+        persons: distinct persons; None where rows are counted.
+        counting: what a class counts.
+    """
+
+    table: Relation
+    quasi_identifiers: Sequence[str]
+    unit: str | None
+    rows: int
+    null_rows: int
+    persons: int | None
+    counting: Counting
+
+
+def _read(
+    workspace: Workspace,
+    spec: Spec,
+    models: Sequence[PrivacyModel],
+    columns: dict[str, Column],
+    sensitive: Sequence[str],
+) -> _Raw:
+    """The one pass over the source; refuses values that could not be counted exactly."""
+    workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
+    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
+    texts = exact_texts([columns[name] for name in grouped], "checked")
+    refuse_blank_ends(workspace, source_relation(), texts, "the source")
+    expressions = raw_columns(spec, columns, sensitive)
+    table = workspace.table("raw")
+    workspace.execute(
+        "frequency/raw",
+        target=table,
+        source=source_relation(),
+        names=list(expressions),
+        values=list(expressions.values()),
+    )
+    quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
+    stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
+    refuse_mixed_forms(workspace, table, stored, labelled=quasi, weighted=True)
+    unit = None if spec.unit is None else "unit"
+    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit)
+    rows, null_rows, persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
+    if spec.unit is not None:
+        for model in models:
+            model.refuse_unknown(unknown_rows, spec.unit)
+    counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
+    return _Raw(table, quasi, unit, rows, null_rows, None if unit is None else persons, counting)
+
+
+def _reference(workspace: Workspace, raw: _Raw, index: int, facts: ValueFacts) -> Relation:
+    """The values of a sensitive attribute with their share of the source and what else is known of each."""
+    reference = workspace.table(f"sensitive{index}")
+    counts = render("frequency/counts", raw=raw.table, raw_column=f"v{index}", unit=raw.unit)
+    workspace.execute(
+        "frequency/sensitive",
+        target=reference,
+        value_facts=facts.value_facts(),
+        value_counts=facts.value_counts(counts),
+        marks=list(facts.marks(Sql("value")).items()),
+    )
+    facts.refuse_absent(facts.absent(workspace, reference, "found", Sql("value")))
+    return reference
+
+
+@dataclass(frozen=True)
+class _Encoder:
+    """Writes frequency sets: vectors as codes of the lookup tables.
+
+    Attributes:
+        workspace: where to write them.
+        raw: the source's vectors of values.
+        lookups: one per quasi-identifier.
+        codes: of these.
+        skip_nulls: rows with a NULL quasi-identifier are suppressed.
+    """
+
+    workspace: Workspace
+    raw: _Raw
+    lookups: Sequence[Lookup]
+    codes: Codes
+    skip_nulls: bool
+
+    def base(self) -> Relation:
+        """The classes alone."""
+        return self._written("frequency")
+
+    def values(self, index: int, reference: Relation, facts: ValueFacts) -> Relation:
+        """With the values of a sensitive attribute."""
+        column = f"v{index}"
+        sensitive = {"table": reference, "column": column, "facts": facts.all}
+        return self._written(f"values{index}", columns=[column], sensitive=sensitive)
+
+    def population(self, index: int, people: Relation) -> Relation:
+        """Of a population's vectors; whoever has NULL there is one of those behind the top."""
+        return self._written(
+            f"present{index}", raw=people, counting="rows", of_population=self.raw.counting, skip_nulls=False
+        )
+
+    def _written(self, what: str, columns: Sequence[str] = (), **changes: object) -> Relation:
+        target = self.workspace.table(what)
+        context: dict[str, object] = {
+            "raw": self.raw.table,
+            "lookups": self.lookups,
+            "codes": [Sql(word) for word in self.codes.vectors(PORTABLE, lambda index: f"lookup{index}")],
+            "columns": [*self.raw.quasi_identifiers, *columns],
+            "sensitive": None,
+            "counting": self.raw.counting,
+            "of_population": None,
+            "unit": self.raw.unit,
+            "skip_nulls": self.skip_nulls,
+        }
+        self.workspace.execute("frequency/encode", target=target, **{**context, **changes})
+        return target
 
 
 def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list[Widest]]:
@@ -223,7 +301,7 @@ def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list
     return [widest[lookup.index] for lookup in lookups]
 
 
-def united(
+def with_populations(
     workspace: Workspace, what: str, raw: Relation, populations: Iterable[Relation], names: Sequence[str], *,
     of_source: bool,
 ) -> Relation:  # fmt: skip

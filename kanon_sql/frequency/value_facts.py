@@ -17,13 +17,13 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, exact_text, render
 
-__all__ = ["Facts", "facts_of", "measured_models", "with_hierarchy"]
+__all__ = ["ValueFacts", "measured_models", "value_facts_of", "with_hierarchy"]
 
 _ORDERED = ("integer", "decimal", "float", "date", "timestamp", "moment")
 
 
 @dataclass(frozen=True)
-class Facts:
+class ValueFacts:
     """The facts about the values of one sensitive attribute.
 
     Attributes:
@@ -123,7 +123,7 @@ class Facts:
             )
 
 
-def facts_of(models: Sequence[PrivacyModel], column: Column) -> Facts:
+def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts:
     """The facts that some models ask of an attribute, all but its hierarchy.
 
     Raises:
@@ -135,7 +135,7 @@ def facts_of(models: Sequence[PrivacyModel], column: Column) -> Facts:
     lists: dict[str, tuple[str, ...]] = {}
     for model in own:
         lists |= model.lists
-    return Facts(
+    return ValueFacts(
         column=column,
         names=tuple(dict.fromkeys(name for model in own for name in model.needs_facts)),
         lists=lists,
@@ -144,8 +144,8 @@ def facts_of(models: Sequence[PrivacyModel], column: Column) -> Facts:
 
 
 def with_hierarchy(
-    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], facts: Facts, index: int, raw: Relation
-) -> Facts:
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], facts: ValueFacts, index: int, raw: Relation
+) -> ValueFacts:
     """The facts with those of the attribute's hierarchy, if a model uses one.
 
     Args:
@@ -166,7 +166,7 @@ def with_hierarchy(
     return facts
 
 
-def measured_models(models: Sequence[PrivacyModel], facts: Mapping[str, Facts]) -> list[PrivacyModel]:
+def measured_models(models: Sequence[PrivacyModel], facts: Mapping[str, ValueFacts]) -> list[PrivacyModel]:
     """The models, now that the heights of their hierarchies are known."""
     return [
         model

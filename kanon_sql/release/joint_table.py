@@ -38,7 +38,7 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate import Achieved, Examination, Subject, examine, reference_in
-from kanon_sql.frequency import facts_of, widest_numbers
+from kanon_sql.frequency import value_facts_of, widest_numbers
 from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, identifier, render, source_relation, sql_list
@@ -195,7 +195,7 @@ class _JointTable:
         models = [model for model in self.models if model.attribute == attribute]
         facts, references = {}, {}
         if attribute is not None:
-            facts[attribute] = replace(facts_of(models, self._source[attribute]), column=self.columns[attribute])
+            facts[attribute] = replace(value_facts_of(models, self._source[attribute]), column=self.columns[attribute])
             if any(model.needs_reference for model in models):
                 of_unit = None if self._unit is None else self.columns[self._unit]
                 name = f"joint_{self._raw.index(attribute)}"

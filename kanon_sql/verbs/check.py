@@ -24,16 +24,16 @@ from kanon_sql.evaluate import (
     table_frames,
 )
 from kanon_sql.frequency import (
-    Facts,
     Matched,
     OpenTable,
-    facts_of,
+    ValueFacts,
     match_populations,
     measured_models,
     open_table,
     population_notes,
     source_of,
     unknown_columns,
+    value_facts_of,
     with_hierarchy,
 )
 from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
@@ -270,14 +270,14 @@ def _facts(
     table: Relation,
     columns: Mapping[str, Column],
     unit: str | None,
-) -> tuple[dict[str, Facts], dict[str, Sql]]:
+) -> tuple[dict[str, ValueFacts], dict[str, Sql]]:
     """What the models ask of the attributes' values, and the reference distributions that they compare with."""
-    facts: dict[str, Facts] = {}
+    facts: dict[str, ValueFacts] = {}
     references: dict[str, Sql] = {}
     source = source_relation()
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     for index, name in enumerate(attributes):
-        known = facts_of(models, columns[name])
+        known = value_facts_of(models, columns[name])
         compared = [model for model in models if model.attribute == name and model.needs_reference]
         if any(model.reference == "original" for model in compared):
             within, found = source, _of_source(workspace, spec, [name, *([] if unit is None else [unit])])

@@ -9,7 +9,7 @@ from dataclasses import replace
 from kanon_sql.engines import Column, Deadline, Engine, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.evaluate import Subject, flagged_classes, judged_columns, reference_in, refuse_other_kind, table_frames
-from kanon_sql.frequency import facts_of, open_table, source_of, unknown_columns
+from kanon_sql.frequency import open_table, source_of, unknown_columns, value_facts_of
 from kanon_sql.models import PrivacyModel, models_of
 from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation, Sql, source_relation
@@ -76,7 +76,9 @@ def audits(
                 quasi_identifiers=list(model.quasi_identifiers or spec.quasi_identifiers),
                 references=references if model.needs_reference else {},
                 # Of this requirement alone: what another one asks of the reference, this audit does not join.
-                facts={model.attribute: facts_of([model], opened.columns[model.attribute])} if model.attribute else {},
+                facts={model.attribute: value_facts_of([model], opened.columns[model.attribute])}
+                if model.attribute
+                else {},
                 unit=unit,
             )
             found[_name(parts[-1], model, found)] = f"-- {model.label}\n{_query(workspace, subject, model)}"
@@ -112,7 +114,7 @@ def _references(
             raise SpecError(problems)
         refuse_other_kind(workspace, columns[name], held[name])
         counted = None if unit is None else held[unit]
-        known = replace(facts_of(compared, columns[name]), column=held[name])
+        known = replace(value_facts_of(compared, columns[name]), column=held[name])
         references[name] = reference_in(workspace, f"reference{index}", within, known, counted)
     return references
 

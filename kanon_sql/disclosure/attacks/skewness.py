@@ -9,7 +9,7 @@ from kanon_sql.disclosure.attacks.class_values import class_keys, class_values
 from kanon_sql.disclosure.attacks.method import AttributeAttack
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import reference_in, refuse_other_kind
-from kanon_sql.frequency import facts_of
+from kanon_sql.frequency import value_facts_of
 from kanon_sql.models import TOLERANCE
 from kanon_sql.sql import identifier, render
 
@@ -51,7 +51,7 @@ class Skewness(AttributeAttack):
         values = class_values(
             scene,
             attribute,
-            reference_in(scene.workspace, "prior", prior.relation, facts_of((), prior.columns[attribute]), None),
+            reference_in(scene.workspace, "prior", prior.relation, value_facts_of((), prior.columns[attribute]), None),
         )
         most = min((model.most_gain for model in asked if model.most_gain is not None), default=None)
         unsaid = f"no t_closeness of {attribute} with equal distance says how much is too much: measured only"

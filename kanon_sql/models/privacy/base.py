@@ -89,13 +89,13 @@ class PrivacyModel(ABC):
         needs_totals: the measure uses ``class_total``.
         needs_positions: the measure uses ``value_position``.
         needs_reference: the measure uses ``reference_share``: how often the original table has each value.
-        needs_facts: what else the measure uses of each value; see :class:`kanon_sql.frequency.value_facts.Facts`.
+        needs_facts: what else the measure uses of each value; see :class:`kanon_sql.frequency.value_facts.ValueFacts`.
         spans: the measure is taken of the values in their order, by ``evaluate/ordered_frame``.
         second: which extreme of a second measure is the worst, where there is one.
         second_is_size: it is the size of the class.
         reference: where the reference distribution is taken from.
         quasi_identifiers: what classes are made by; None for the spec's quasi-identifiers.
-        united: these classes are unions of those that are judged and may be suppressed, and count what is kept of
+        by_unions: these classes are unions of those that are judged and may be suppressed, and count what is kept of
             them. So it is in a search; see :mod:`kanon_sql.evaluate.class_unions`.
         others: among them are the other sensitive attributes.
         is_bounded: the values of the source alone may tell that it is out of reach.
@@ -121,7 +121,7 @@ class PrivacyModel(ABC):
     measures_presence: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
-    united: bool = field(default=False, kw_only=True)
+    by_unions: bool = field(default=False, kw_only=True)
     others: bool = field(default=False, kw_only=True)
 
     @classmethod
