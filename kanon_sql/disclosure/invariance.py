@@ -133,9 +133,7 @@ def measure_invariance(
     if not spec.sensitive:
         raise SpecError("sensitive: missing; m-invariance is about a sensitive attribute")
     before = Relation(parse_table_name(asked.earlier))
-    found = {
-        column.name: column for column in workspace.engine.columns(workspace.compiler.dialect.relation(before.parts))
-    }
+    found = {column.name: column for column in workspace.engine.columns(workspace.dialect.relation(before.parts))}
     tables = [(before, found, asked.earlier), (table, columns, "the table")]
     named = [*spec.quasi_identifiers, *spec.sensitive, asked.person]
     for relation, present, shown in tables:

@@ -12,16 +12,16 @@ the connection's scratch mode:
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from kanon_sql.engines.base import Column, Engine, Row
+from kanon_sql.engines.base import Capabilities, Column, Engine, Row
+from kanon_sql.engines.inline import InlineTables
 from kanon_sql.errors import DatabaseError
-from kanon_sql.sql import Compiler, Creation, Relation, Statement, separated
+from kanon_sql.sql import Compiler, Creation, Dialect, Relation, Statement
 
 __all__ = ["SCRATCH_TABLE", "Reporter", "Workspace", "now", "open_workspace"]
 
@@ -45,11 +45,11 @@ def _silent(stage: str, nodes: int | None = None) -> None:
 
 @dataclass
 class Workspace:
-    """What every stage needs to run its statements.
+    """What every stage needs to run its statements, and to make scratch tables.
 
     Attributes:
-        engine: where statements run.
-        compiler: turns templates into the engine's SQL.
+        engine: where statements run; who publishes needs more of it than the methods here.
+        compiler: turns templates into the engine's SQL; who compiles a statement once and fills its slots needs it.
         report: called at the start of each stage.
         inline: nothing is created, whatever the connection's scratch mode is.
         prefix: what scratch names begin with.
@@ -61,8 +61,18 @@ class Workspace:
     inline: bool = False
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
-    _inline: dict[str, Statement] = field(default_factory=dict)
     _recorded: set[str] = field(default_factory=set)
+    _inline: InlineTables = field(default_factory=InlineTables)
+
+    @property
+    def dialect(self) -> Dialect:
+        """How the engine writes SQL."""
+        return self.compiler.dialect
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the engine can do."""
+        return self.engine.capabilities
 
     @property
     def run_id(self) -> str:
@@ -109,11 +119,11 @@ class Workspace:
         creates = statement.creates
         if creates is not None and creates.temporary:
             if self.mode == "inline":
-                self._inline[creates.table] = statement
+                self._inline.add(creates, statement)
                 return
             if self.mode == "schema":
                 self._record(creates.table)
-        self.engine.execute(self._complete(statement))
+        self.engine.execute(self._inline.complete(self.compiler, statement))
 
     def make(
         self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str], /, **context: Hashable
@@ -143,11 +153,11 @@ class Workspace:
 
     def query(self, statement: Statement, limit: int) -> list[Row]:
         """Run a query and return its rows, at most ``limit``."""
-        return self.engine.fetch(self._complete(statement), limit)
+        return self.engine.fetch(self._inline.complete(self.compiler, statement), limit)
 
     def text(self, name: str, /, **context: Any) -> str:
         """A query with the inline scratch tables that it needs in front, for others to run."""
-        return self._complete(self.compiler.statement(name, **context)).sql
+        return self._inline.complete(self.compiler, self.compiler.statement(name, **context)).sql
 
     def size(self, tables: Sequence[Relation]) -> int:
         """How many rows some scratch tables have together."""
@@ -157,15 +167,16 @@ class Workspace:
 
     def columns(self, relation: Relation) -> dict[str, Column]:
         """The columns of a table, a scratch table included, by name."""
-        form = self.compiler.dialect.relation(relation.parts)
-        inline = self._inline.get(form)
-        if inline is not None and inline.creates is not None:
-            form = f"({self._complete(replace(inline, sql=inline.creates.query, creates=None)).sql})"
+        form = self.dialect.relation(relation.parts)
+        return self.described(self._inline.form(self.compiler, form))
+
+    def described(self, form: str) -> dict[str, Column]:
+        """The columns of a FROM form, such as the source's, by name."""
         return {column.name: column for column in self.engine.columns(form)}
 
     def load(self, target: Relation, columns: Sequence[str], rows: Sequence[Sequence[str | None]]) -> None:
         """Create a scratch table from rows of text: ``engines/scratch/domain`` and what is in it."""
-        dialect, quoted = self.compiler.dialect, self.quoted(target)
+        dialect, quoted = self.dialect, self.quoted(target)
         if self.mode == "inline" or not dialect.inserts:
             creates = Creation(quoted, "\n" + dialect.rows(columns, rows), True)
             text = self.compiler.created(creates)
@@ -242,53 +253,6 @@ class Workspace:
             object_name=json.dumps(parts),
             created_at=now(),
         )
-
-    def _complete(self, statement: Statement) -> Statement:
-        """The statement with the inline scratch tables that it needs in front of its query."""
-        if not self._inline:
-            return statement
-        needed = self._needed(statement.sql, {})
-        if not needed:
-            return statement
-        clauses = ",\n".join(f"{table} AS ({query})" for table, query in needed.items())
-        scans = statement.scans + sum(self._inline[table].scans for table in needed if table in self._inline)
-        users = statement.users or next(
-            (item.users for item in map(self._inline.get, needed) if item and item.users), ""
-        )
-        creates = statement.creates
-        if creates is None:
-            return replace(statement, sql=_with(clauses, statement.sql), scans=scans, users=users)
-        creates = replace(creates, query=_with(clauses, creates.query))
-        return replace(statement, sql=self.compiler.created(creates), scans=scans, users=users, creates=creates)
-
-    def _needed(self, sql: str, found: dict[str, str]) -> Mapping[str, str]:
-        """The inline tables that a text reads, those that they read first."""
-        for table in dict.fromkeys(_SCRATCH_NAME.findall(sql)):
-            if table in self._inline and table not in found:
-                creates = self._inline[table].creates
-                assert creates is not None
-                self._needed(creates.query, found)
-                clauses, query = separated(creates.query, self.compiler.dialect)
-                # Flat, since a WITH clause may not stand in another one everywhere; numbered, since names repeat.
-                own = {name: self.compiler.quote(f"{name[1:-1]}_of_{len(found)}") for name in clauses}
-                for name, text in {**clauses, table: query}.items():
-                    found[own.get(name, name)] = _renamed(text, own)
-        return found
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    for old, new in names.items():
-        text = text.replace(old, new)
-    return text
-
-
-def _with(clauses: str, query: str) -> str:
-    """A query with more common table expressions before those that it has."""
-    own = query.startswith("WITH ")
-    return f"WITH {clauses}{',' if own else ''}\n{query.removeprefix('WITH ')}"
-
-
-_SCRATCH_NAME = re.compile(r"""["`\[]?kanon_[0-9a-z]+_\w+["`\]]?""")
 
 
 @contextmanager

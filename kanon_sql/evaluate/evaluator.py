@@ -146,7 +146,7 @@ class Evaluator:
         """The verdicts of a batch, statement by statement: a search that ends in between keeps those that it has."""
         metric = self.metric if batch.metrics else None
         self._prepare(batch.prepare)
-        size = self.workspace.engine.capabilities.nodes_per_statement
+        size = self.workspace.capabilities.nodes_per_statement
         for start in range(0, len(batch.nodes), size):
             chunk = batch.nodes[start : start + size]
             if self.matrix is not None and metric is None:

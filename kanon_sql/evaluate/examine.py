@@ -224,7 +224,7 @@ def refuse_other_kind(workspace: Workspace, own: Column, original: Column) -> No
     kinds = {own.kind, original.kind}
     if len(kinds) == 1 or kinds <= set(_WRITTEN) or kinds <= set(_EXACT):
         return
-    if own.kind == "other" and not workspace.compiler.dialect.typed:  # CREATE TABLE AS forgets what dates are
+    if own.kind == "other" and not workspace.dialect.typed:  # CREATE TABLE AS forgets what dates are
         return
     raise SpecError(
         f"{own.name!r} is {own.type} in the table and {original.type} in the source that it is compared with: which "
@@ -286,7 +286,7 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
     """
     found: dict[int, Achieved] = {}  # by model: requirements of several specs may share a key
     whole: Examination | None = None
-    numbered = workspace.compiler.dialect.numbers_classes
+    numbered = workspace.dialect.numbers_classes
     for names, own in groupings(models).items():
         edges = size_edges(own)
         frames = _frames(workspace, _over(subject, names), own, numbered=numbered)

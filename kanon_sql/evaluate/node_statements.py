@@ -110,7 +110,7 @@ class NodeStatements:
     def _judged_together(self, nodes: Mapping[int, Node], coverings: Coverings, metric: Metric | None) -> Asked:
         """One statement that judges the classes of all nodes together; short, since planning takes its time."""
         compiler = self._workspace.compiler
-        capabilities = self._workspace.engine.capabilities
+        capabilities = self._workspace.capabilities
         most = capabilities.nodes_as_rows
         branches, reads = [], []
         groups = coverings.together(nodes, most, capabilities.branch_rows)
@@ -173,7 +173,7 @@ class NodeStatements:
 
     def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
         """The classes of several nodes by one GROUP BY over the vectors joined to the nodes' masks."""
-        dialect = self._workspace.compiler.dialect
+        dialect = self._workspace.dialect
         masks = {number: self._sets.codes.masks(node) for number, node in nodes.items()}
         words, keys = self._mask_columns(masks.values(), "mask")
         columns = [f"mask{word}" for word in words]
@@ -200,7 +200,7 @@ class NodeStatements:
 
     def _parts(self, nodes: dict[int, Node], groups: int) -> list[dict[int, Node]]:
         """Nodes divided, so that all groups together are as many branches as the engine works on side by side."""
-        parts = max(1, min(self._workspace.engine.capabilities.branches // groups, len(nodes) // TOGETHER))
+        parts = max(1, min(self._workspace.capabilities.branches // groups, len(nodes) // TOGETHER))
         listed = list(nodes.items())
         return [dict(listed[number::parts]) for number in range(parts)]
 
@@ -315,7 +315,7 @@ class NodeStatements:
 
     def keys(self, node: Node, table: str | None = None) -> list[str]:
         """The keys of a node's classes, over any frequency set that covers it; see :meth:`Codes.keys`."""
-        return self._sets.codes.keys(node, self._workspace.compiler.dialect, table)
+        return self._sets.codes.keys(node, self._workspace.dialect, table)
 
     def _unions(self, node: Node) -> Unions:
         """The packed keys of the classes that fewer quasi-identifiers make of a node's."""

@@ -206,7 +206,7 @@ def match_populations(
         values = _values(workspace, spec, name, originals)
         raws[frame] = vectors[frame] = _table(workspace, "frequency/raw", f"population{index}", name, values)
         people[frame] = People(vectors[frame], [Sql(f"kanon_source.{key}") for key in keys], Sql("row_count"))
-        if workspace.compiler.dialect.reads_columns:
+        if workspace.dialect.reads_columns:
             raws[frame] = _table(workspace, "frequency/population/rows", f"rows{index}", name, values)
             people[frame] = People(Relation(name), list(values.values()), Sql("1"))
     known, *others = raws.values()

@@ -373,7 +373,7 @@ def holds_all(workspace: Workspace, spec: Spec, columns: Mapping[str, Column], s
         columns: the source's columns by name.
         sets: the frequency sets.
     """
-    dialect, others = workspace.compiler.dialect, {*spec.sensitive, *spec.keep}
+    dialect, others = workspace.dialect, {*spec.sensitive, *spec.keep}
     return (
         dialect.numbers_to("1") is not None
         and workspace.engine.scratch.mode != "inline"  # a query inside of another has no order

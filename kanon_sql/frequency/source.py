@@ -127,7 +127,7 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
     Raises:
         SpecError: the spec names a column that the source does not have.
     """
-    columns = {column.name: column for column in workspace.engine.columns(relation)}
+    columns = workspace.described(relation)
     named = [
         *((f"identifiers: {name}", name) for name in spec.identifiers),
         *((f"quasi_identifiers: {name}", name) for name in spec.quasi_identifiers),

@@ -30,7 +30,7 @@ def refuse_blank_ends(workspace: Workspace, table: Relation, texts: Iterable[Sql
         UnsupportedError: a text ends with a blank.
     """
     listed = list(texts)
-    dialect = workspace.compiler.dialect
+    dialect = workspace.dialect
     if not dialect.pads or not listed:
         return
     (found,) = workspace.row("hierarchies/blank_ends", table=table, texts=listed)

@@ -37,7 +37,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> bool:
     """
     assert spec.release is not None
     release = spec.release
-    dialect = workspace.engine.dialect
+    dialect = workspace.dialect
     if dialect.longest_name is not None:
         most, unit = dialect.longest_name
         if any(len(part.encode() if unit == "bytes" else part) > most for part in release):
@@ -122,7 +122,7 @@ def publish(
     assert spec.release is not None
     workspace.report("publishing", None)
     table = beside(spec.release, MANIFEST_TABLE)
-    if workspace.engine.capabilities.transactional_ddl:
+    if workspace.capabilities.transactional_ddl:
         with workspace.engine.transaction():
             if addition is not None:
                 addition.create(workspace)
@@ -191,7 +191,7 @@ def _exchange(workspace: Workspace, written: Written, release: tuple[str, ...]) 
     workspace.execute(
         "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
     )
-    dialect = workspace.compiler.dialect
+    dialect = workspace.dialect
     try:
         for sql in dialect.replace(written.table.parts, release, aside.parts):
             workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
@@ -217,7 +217,7 @@ def _forget(workspace: Workspace, aside: Relation) -> None:
 
 
 def _rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:
-    dialect = workspace.compiler.dialect
+    dialect = workspace.dialect
     workspace.run(Statement("release/rename", dialect.rename(table, name), quoted=dialect.quoted))
 
 

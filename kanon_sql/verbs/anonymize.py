@@ -192,6 +192,6 @@ def _manifest(found: Chosen, written: Written, result: Result) -> dict[str, Any]
         "versions": {
             "python": platform.python_version(),
             "sqlglot": version("sqlglot"),
-            "engine": f"{found.workspace.engine.dialect.name} {found.workspace.engine.version}",
+            "engine": f"{found.workspace.dialect.name} {found.workspace.engine.version}",
         },
     }

@@ -258,7 +258,7 @@ def _columns(
     """
     spanned = [model.attribute for model in models if model.spans and model.attribute is not None]
     undeclared = [name for name in dict.fromkeys(spanned) if table.columns[name].kind == "other"]
-    if workspace.compiler.dialect.typed or table.is_source or not undeclared:
+    if workspace.dialect.typed or table.is_source or not undeclared:
         return table.columns
     return {**table.columns, **_of_source(workspace, spec, undeclared)}
 
@@ -304,7 +304,7 @@ def _facts(
 
 def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:
     """The source's columns that the requirements compare with, each of one kind."""
-    originals = {column.name: column for column in workspace.engine.columns(source_of(workspace.engine, spec))}
+    originals = workspace.described(source_of(workspace.engine, spec))
     for name in needed:
         if name not in originals:
             raise SpecError(
@@ -323,8 +323,7 @@ def _matched(
     compared = [model for model in models if model.population is not None]
     if not compared:
         return {}
-    source = workspace.engine.columns(source_of(workspace.engine, spec))
-    originals = {column.name: column for column in source}
+    originals = workspace.described(source_of(workspace.engine, spec))
     workspace.report("matching the population", None)
     present = [model for model in compared if model.measures_presence]
     if present and unit is not None:
@@ -344,8 +343,7 @@ def _beliefs(
     for model in models:
         if model.background is not None and model.frame is not None:
             workspace.report(f"judging the beliefs of who knows {model.background.shown}", None)
-            source = workspace.engine.columns(source_of(workspace.engine, spec))
-            originals = {column.name: column for column in source}
+            originals = workspace.described(source_of(workspace.engine, spec))
             apart = workspace.apart(f"beliefs{len(found)}_")
             found[model.frame] = beliefs_of(
                 apart, spec, model.background, opened.relation, columns, originals, raw=opened.is_source

@@ -259,7 +259,7 @@ def _details(
     return Details(
         run_id=workspace.run_id,
         at=now(),
-        engine=f"{workspace.engine.dialect.name} {workspace.engine.version}".strip(),
+        engine=f"{workspace.dialect.name} {workspace.engine.version}".strip(),
         version=__version__,
         counted="rows" if counting == "rows" else "persons",
         k=k,

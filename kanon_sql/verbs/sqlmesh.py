@@ -120,7 +120,7 @@ def _references(
 
 
 def _of_source(workspace: Workspace, spec: Spec) -> dict[str, Column]:
-    return {column.name: column for column in workspace.engine.columns(source_of(workspace.engine, spec))}
+    return workspace.described(source_of(workspace.engine, spec))
 
 
 def _query(workspace: Workspace, subject: Subject, model: PrivacyModel) -> str:

@@ -107,7 +107,7 @@ def combination_measures(
 ) -> Mapping[Columns, Combination]:
     """The classes by each of some combinations of columns, from one set of distinct vectors per statement."""
     found = {}
-    size = workspace.engine.capabilities.nodes_per_statement
+    size = workspace.capabilities.nodes_per_statement
     for start in range(0, len(asked), size):
         chunk = asked[start : start + size]
         rows = workspace.fetch(

@@ -71,7 +71,7 @@ def with_codes(workspace: Workspace, sets: FrequencySets, ordered: Ordered, plac
         for domain, own in zip(ordered.domains, places, strict=True)
     ]
     codes = Codes([_widest(sets, domain, own) for domain, own in zip(ordered.domains, places, strict=True)])
-    dialect = workspace.compiler.dialect
+    dialect = workspace.dialect
     words = {f"word_{word}": text for word, text in enumerate(codes.vectors(dialect, lambda index: f"chosen{index}"))}
     found = {f"code_{index}": sets.codes.code(index, 0, dialect, "vectors") for index in ordered.cut}
 
@@ -158,8 +158,8 @@ def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Rel
         f"coded{lookup.index}",
         {"lookup": lookup.table, "order": order},
         {
-            "intervals": workspace.compiler.dialect.numbers("chosen", columns, rows),
-            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.compiler.dialect, "labels"),
+            "intervals": workspace.dialect.numbers("chosen", columns, rows),
+            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.dialect, "labels"),
         },
         top=lookup.top,
     )
@@ -169,7 +169,7 @@ def _coded(workspace: Workspace, sets: FrequencySets, domain: Domain, order: Rel
 def _labels(workspace: Workspace, coded: Coded, domain: Domain, suppressed: Relation | None, few: int) -> Relation:
     """A scratch table with the label of every interval of a quasi-identifier that has a released row."""
     sets, node, index = coded.sets, coded.node, domain.lookup.index
-    dialect = workspace.compiler.dialect
+    dialect = workspace.dialect
     assert domain.order is not None
     tables = {"base": sets.base, "coded": sets.lookups[index].table, "order": domain.order}
     fills = {

@@ -141,7 +141,7 @@ def order_domains(
 
     def vectors(what: str, source: Relation, *, values: bool) -> Relation:
         named = {f"order_{index}": order for index, (order, _) in orders.items()} | {"source_set": source}
-        codes = {f"code_{index}": sets.codes.code(index, 0, workspace.compiler.dialect, "vectors") for index in orders}
+        codes = {f"code_{index}": sets.codes.code(index, 0, workspace.dialect, "vectors") for index in orders}
         return workspace.make(
             "evaluate/partitions/vectors",
             what,
@@ -184,8 +184,8 @@ def _order(
         f"order{lookup.index}",
         tables if positions is None else {**tables, "positions": positions},
         {
-            "code": sets.codes.code(lookup.index, 0, workspace.compiler.dialect),
-            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.compiler.dialect),
+            "code": sets.codes.code(lookup.index, 0, workspace.dialect),
+            "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.dialect),
         },
         listed=positions is not None,
         by_value=positions is None and column.kind in _BY_VALUE,
