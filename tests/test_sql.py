@@ -178,7 +178,7 @@ def test_inline_tables_lie_flat_in_front_of_a_statement() -> None:
             limits = {"certain": 0.5, "excluded": None, "moved": None}
             workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], **parts, **limits)
         texts = [workspace.compiler.statement("disclosure/beliefs/summary", judged=target) for target in judged]
-        sql = workspace._complete(workspace.compiler.union(texts)).sql
+        sql = workspace._inline.complete(workspace.compiler, workspace.compiler.union(texts)).sql
     tree = sqlglot.parse_one(sql, read="tsql")
     assert len(list(tree.find_all(exp.With))) == 1
     found = [expression.alias for expression in tree.find_all(exp.CTE)]
