@@ -109,7 +109,7 @@ def test_null_differs_from_values_and_never_gives_null(dialect: str) -> None:
         ("tsql", "SELECT LN(a) AS n FROM t", "SELECT LOG([a]) AS [n] FROM [t]"),
         ("tsql", "SELECT CAST(a AS DOUBLE) AS n FROM t", "SELECT CAST([a] AS FLOAT) AS [n] FROM [t]"),
         ("tsql", "SELECT CASE WHEN ABS(a) < 1e18 AND a = FLOOR(a) THEN CAST(CAST(a AS BIGINT) AS VARCHAR) "
-         "ELSE CAST(a AS VARCHAR) END AS n FROM t",
+         "ELSE CAST(a AS VARCHAR) COLLATE \"fraction\" END AS n FROM t",
          "SELECT CASE WHEN ABS([a]) < 1e18 AND [a] = FLOOR([a]) THEN CAST(CAST([a] AS BIGINT) AS NVARCHAR(MAX)) "
          "ELSE CONVERT(NVARCHAR(MAX), [a], 3) END AS [n] FROM [t]"),
         # A decimal divided is a decimal of few digits.
