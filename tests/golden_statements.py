@@ -25,7 +25,7 @@ from kanon_sql.frequency.value_facts import value_facts_of
 from kanon_sql.hierarchies.exact import exact_texts
 from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
 from kanon_sql.models.quality import METRICS
-from kanon_sql.release.joint_table import View, examine_together
+from kanon_sql.release.joint_table import View, examine_jointly
 from kanon_sql.release.publish import publish, refuse_foreign_release
 from kanon_sql.release.write import Written
 from kanon_sql.search import Batch
@@ -207,7 +207,7 @@ WITH_TABLE = spec_of(
 def run_stages(workspace: Workspace) -> None:
     """What a script rendered without a connection does not show: each stage by itself."""
     models = [model_of(requirement) for requirement in WITH_TABLE.privacy]
-    sets = build_frequency_sets(workspace, WITH_TABLE, BY_NAME, ["dx"])
+    sets = build_frequency_sets(workspace, WITH_TABLE, models_of(WITH_TABLE), BY_NAME, ["dx"])
     run_search(workspace, sets, models)
     run_publication(workspace)
     run_verification(workspace, models)
@@ -266,7 +266,7 @@ def run_ledger(workspace: Workspace, sets: FrequencySets, models: list[PrivacyMo
             ("masked", [(lookup, lookup.height) for lookup in sets.lookups], False, True),
         )
     ]  # fmt: skip
-    assert examine_together(workspace, BY_NAME, views, models, "person", 1).changed == ()
+    assert examine_jointly(workspace, BY_NAME, views, models, "person", 1).changed == ()
 
 
 def run_profile(workspace: Workspace) -> None:

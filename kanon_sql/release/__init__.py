@@ -7,7 +7,7 @@ visible under the release's name.
 
 from __future__ import annotations
 
-from kanon_sql.release.earlier import Together, addition, coarsened, comparable_releases, compared
+from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared
 from kanon_sql.release.ledger import Entry, read_ledger
 from kanon_sql.release.manifest import published_manifest
 from kanon_sql.release.publish import publish, refuse_foreign_release
@@ -16,7 +16,7 @@ from kanon_sql.release.write import Choice, Written, written_release
 __all__ = [
     "Choice",
     "Entry",
-    "Together",
+    "JointVerdict",
     "Written",
     "addition",
     "coarsened",

@@ -12,18 +12,18 @@ from kanon_sql.evaluate import Chosen, rows_in_words
 from kanon_sql.frequency import is_same_table, source_of
 from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, model_of
-from kanon_sql.release.joint_table import Joint, View, examine_together
+from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
 from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
 from kanon_sql.release.publish import release_key
 from kanon_sql.release.write import Written
 from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
-__all__ = ["Together", "addition", "coarsened", "comparable_releases", "compared"]
+__all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared"]
 
 
 @dataclass(frozen=True)
-class Together:
+class JointVerdict:
     """What a release and the earlier ones tell together.
 
     Attributes:
@@ -35,7 +35,7 @@ class Together:
 
     table: str
     earlier: Sequence[Entry]
-    joint: Joint | None
+    joint: JointClasses | None
     coarsened: bool
 
     @property
@@ -172,7 +172,7 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
     return spec.model_copy(update={"quasi_identifiers": columns})
 
 
-def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held: bool) -> Together:
+def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held: bool) -> JointVerdict:
     """Compare a written release with the earlier ones.
 
     Args:
@@ -185,7 +185,7 @@ def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held:
     assert spec.ledger is not None
     table = ".".join(spec.ledger.table)
     if not entries:
-        return Together(table, (), None, held)
+        return JointVerdict(table, (), None, held)
     lookups = _lookups(found, entries)
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
     levels = dict(zip(spec.quasi_identifiers, found.node, strict=True))
@@ -211,8 +211,8 @@ def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held:
         )
     )
     models = _models([spec.privacy, *(entry.privacy for entry in entries)])
-    joint = examine_together(found.workspace, found.columns, views, models, spec.unit, found.sets.rows)
-    return Together(table, entries, joint, held)
+    joint = examine_jointly(found.workspace, found.columns, views, models, spec.unit, found.sets.rows)
+    return JointVerdict(table, entries, joint, held)
 
 
 def _models(asked: Sequence[Sequence[Requirement]]) -> list[PrivacyModel]:

@@ -43,7 +43,7 @@ from kanon_sql.hierarchies import Codes, Lookup, Widest, exact_value
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, identifier, render, source_relation, sql_list
 
-__all__ = ["Joint", "View", "examine_together"]
+__all__ = ["JointClasses", "View", "examine_jointly"]
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Joint:
+class JointClasses:
     """What the releases achieve together.
 
     Attributes:
@@ -90,14 +90,14 @@ class Joint:
         return not self.changed and all(examination.passed for examination in self.examinations)
 
 
-def examine_together(
+def examine_jointly(
     workspace: Workspace,
     columns: Mapping[str, Column],
     views: Sequence[View],
     models: Sequence[PrivacyModel],
     unit: str | None,
     rows: int,
-) -> Joint:
+) -> JointClasses:
     """Build the joint table in one pass over the source, compare it with every release, and examine it.
 
     Args:
@@ -113,10 +113,10 @@ def examine_together(
     (found,) = workspace.row("release/count", table=joint.table, mark=None, unit=None)
     changed = tuple(view.name for number, view in enumerate(views) if joint.differs(number))
     if int(found) != rows or changed:
-        return Joint(changed or tuple(view.name for view in views))
+        return JointClasses(changed or tuple(view.name for view in views))
     workspace.report("examining the joint classes", None)
     attributes = list(dict.fromkeys(model.attribute for model in models))
-    return Joint((), tuple(joint.examine(attribute) for attribute in attributes))
+    return JointClasses((), tuple(joint.examine(attribute) for attribute in attributes))
 
 
 class _JointTable:

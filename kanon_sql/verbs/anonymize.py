@@ -16,7 +16,7 @@ from kanon_sql.frequency import source_of
 from kanon_sql.release import (
     Choice,
     Entry,
-    Together,
+    JointVerdict,
     Written,
     addition,
     coarsened,
@@ -85,7 +85,7 @@ def anonymize(
             refuse_foreign_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
-        def attempt(asked: Spec, *, held: bool) -> tuple[Result, Together | None]:
+        def attempt(asked: Spec, *, held: bool) -> tuple[Result, JointVerdict | None]:
             with searched(engine, asked, report, budget, all_minimal=all_minimal) as found:
                 return _released(found, earlier, started, held=held, details=details)
 
@@ -103,7 +103,7 @@ def _released(
     *,
     held: bool,
     details: bool,
-) -> tuple[Result, Together | None]:
+) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
 
     Args:

@@ -17,7 +17,7 @@ from kanon_sql.hierarchies import TOP, exact_value, file_names, value_text, writ
 from kanon_sql.sql import Sql, identifier, source_relation
 from kanon_sql.verbs.init.suggest import Suggestion, spreads, with_file, with_spread
 
-__all__ = ["TELLING", "Together", "by_spread", "skeletons", "together"]
+__all__ = ["TELLING", "ColumnsTogether", "by_spread", "columns_together", "skeletons"]
 
 _ALIAS = "kanon_source"
 
@@ -29,7 +29,7 @@ TELLING = 0.05
 
 
 @dataclass(frozen=True)
-class Together:
+class ColumnsTogether:
     """What columns tell apart together.
 
     Attributes:
@@ -62,7 +62,7 @@ class Together:
         return [((pair[0], pair[1]), found) for pair, found in self.pairs.items() if len(pair) == 2]
 
 
-def together(workspace: Workspace, found: Sequence[Suggestion], largest: int) -> Together | None:
+def columns_together(workspace: Workspace, found: Sequence[Suggestion], largest: int) -> ColumnsTogether | None:
     """Measure what the likely columns tell apart, alone, together, and in combinations.
 
     Args:
@@ -95,7 +95,7 @@ def together(workspace: Workspace, found: Sequence[Suggestion], largest: int) ->
     def named(columns: Sequence[int]) -> tuple[str, ...]:
         return tuple(names[position].name for position in columns)
 
-    return Together(
+    return ColumnsTogether(
         "rows" if unit is None else "persons",
         everything,
         {named(item.columns): item for item in measured},

@@ -18,7 +18,7 @@ from kanon_sql.hierarchies import exact_value
 from kanon_sql.spec import Source, format_table_name, parse_table_name
 from kanon_sql.sql import Sql, identifier, source_relation
 from kanon_sql.verbs.init.hipaa import FORMS
-from kanon_sql.verbs.init.interview import TELLING, Together, by_spread, skeletons, together
+from kanon_sql.verbs.init.interview import TELLING, ColumnsTogether, by_spread, columns_together, skeletons
 from kanon_sql.verbs.init.suggest import (
     ColumnProfile,
     Role,
@@ -74,7 +74,7 @@ def write_spec(
         workspace.report(f"profiling {shown}: one pass that counts", None)
         rows, profiles = profile_columns(workspace, columns)
         suggestions = by_spread(workspace, with_a_quasi_identifier(_about_persons(workspace, suggest(profiles))))
-        found = together(workspace, suggestions, largest_combination)
+        found = columns_together(workspace, suggestions, largest_combination)
         if skeleton_directory is not None:
             suggestions = skeletons(workspace, suggestions, skeleton_directory)
     if not any(item.role == "quasi_identifier" for item in suggestions):
@@ -195,7 +195,7 @@ def _about_persons(workspace: Workspace, found: Sequence[Suggestion]) -> list[Su
 
 
 def _lines(
-    source: Source, rows: int, found: Sequence[Suggestion], apart: Together | None, unusable: int
+    source: Source, rows: int, found: Sequence[Suggestion], apart: ColumnsTogether | None, unusable: int
 ) -> Iterator[str]:
     roles: dict[Role, list[Suggestion]] = {}
     for item in found:
@@ -258,7 +258,7 @@ def _unit_lines(unit: Sequence[Suggestion]) -> Iterator[str]:
 
 
 def _list_lines(
-    key: str, items: Sequence[Suggestion], off: str, apart: Together | None = None, own: Sequence[str] = ()
+    key: str, items: Sequence[Suggestion], off: str, apart: ColumnsTogether | None = None, own: Sequence[str] = ()
 ) -> Iterator[str]:
     # With nothing after the key the list is empty, and taking a # away below leaves valid YAML.
     yield f"{key}:"
@@ -284,7 +284,7 @@ def _setting_apart(profile: ColumnProfile) -> str:
     return f", distinction {profile.distinct / profile.rows:.2g}"
 
 
-def _together_lines(apart: Together | None, own: Sequence[str]) -> Iterator[str]:
+def _together_lines(apart: ColumnsTogether | None, own: Sequence[str]) -> Iterator[str]:
     """What the quasi-identifiers tell apart together."""
     if apart is None:
         return
@@ -297,7 +297,7 @@ def _together_lines(apart: Together | None, own: Sequence[str]) -> Iterator[str]
         yield f"# No two {apart.records} are alike in {' and '.join(map(_yaml, names))}."
 
 
-def _with_another(apart: Together | None, item: Suggestion, own: Sequence[str]) -> str:
+def _with_another(apart: ColumnsTogether | None, item: Suggestion, own: Sequence[str]) -> str:
     """With which quasi-identifier a column tells most apart, if that is a reason to take it for one."""
     best = None if apart is None or item.by_name else apart.best_with(item.profile.name, own)
     if apart is None or best is None or best[1].uniques < TELLING * best[1].records:
