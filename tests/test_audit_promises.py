@@ -44,6 +44,9 @@ ALPHA_OF_SOME = {"alpha_k_anonymity": {"attribute": "d", "alpha": 0.3, "k": 4, "
 P = {"p_sensitive_k_anonymity": {"attribute": "d", "p": 5, "k": 6}}
 MAP = {"k_map": {"population": "census", "k": 7}}
 NPD = {"l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "allow_positive": ["flu"]}}
+NPD_OF_ALL = {
+    "l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "forbid_negative": ["flu"], "c2": 0.1}
+}
 CLOSE = {"t_closeness": {"attribute": "d", "t": 0.5}}
 
 
@@ -59,6 +62,7 @@ CLOSE = {"t_closeness": {"attribute": "d", "t": 0.5}}
         ([MAP], None, 7, None),
         ([K, MAP], 3, 7, None),
         ([NPD], None, None, None),
+        ([NPD_OF_ALL], None, None, 3),  # of two values, nothing is left to compare the most frequent one with
         ([CLOSE], None, None, None),
         ([K, L, ALPHA, P], 6, 6, 5),
     ],
