@@ -232,6 +232,15 @@ def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -
 # --- the other models ---------------------------------------------------------------------------------------
 
 
+def test_the_worst_class_is_what_recursive_diversity_reaches(database: Database) -> None:
+    """l = 2: 3 / 1 in one class and 1 / 1 in the other."""
+    classes(database, {"flu": 3, "HIV": 1}, {"flu": 1, "HIV": 1})
+    recursive = of("l_diversity", kind="recursive", l=2, c=3)
+    assert reached(database, recursive, "c_above") == 3
+    assert not check(database, recursive).passed
+    assert check(database, of("l_diversity", kind="recursive", l=2, c=3.1)).passed
+
+
 def test_npd_recursive_by_hand(database: Database) -> None:
     classes(database, {"flu": 6, "HIV": 2, "cold": 1, "ulcer": 1})
     # Recursive: 6 / (1 + 1). With flu allowed HIV is second: 2 / (1 + 1), since y = 2 <= l - 1 = 2.
@@ -479,6 +488,10 @@ def test_others_as_quasi_identifiers(database: Database) -> None:
         kanon_sql.plan(database.engine, together)
     with pytest.raises(SpecError, match="no other sensitive attribute"):
         spec_of(["q"], [of("l_diversity", l=2, others_as_quasi_identifiers=True)], sensitive=["s"])
+    rows = [("a", illness, income) for illness in ("flu", "cold") for income in ("low", "high")]
+    database.table("people", ["q", "s", "v"], rows)
+    (values,) = kanon_sql.check(database.engine, together, "people").achieved.values()
+    assert (values["l"], values["violating_classes"]) == (2, 0), "of either income, some have the one and some the other"
 
 
 def test_several_sets_of_quasi_identifiers(database: Database) -> None:
