@@ -491,7 +491,7 @@ def test_others_as_quasi_identifiers(database: Database) -> None:
     rows = [("a", illness, income) for illness in ("flu", "cold") for income in ("low", "high")]
     database.table("people", ["q", "s", "v"], rows)
     (values,) = kanon_sql.check(database.engine, together, "people").achieved.values()
-    assert (values["l"], values["violating_classes"]) == (2, 0), "of either income, some have the one and some the other"
+    assert (values["l"], values["violating_classes"]) == (2, 0), "of either income, one has flu and one a cold"
 
 
 def test_several_sets_of_quasi_identifiers(database: Database) -> None:
