@@ -18,6 +18,7 @@ from kanon_sql import audit, check
 from kanon_sql.disclosure.attacks import Attack
 from kanon_sql.disclosure.attacks.promises import promised_k, promised_population_k, promised_values
 from kanon_sql.models import models_of
+from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.report.html import run_report
 from kanon_sql.report.run import read_run
 from kanon_sql.spec import Spec
@@ -43,6 +44,9 @@ ALPHA_OF_SOME = {"alpha_k_anonymity": {"attribute": "d", "alpha": 0.3, "k": 4, "
 P = {"p_sensitive_k_anonymity": {"attribute": "d", "p": 5, "k": 6}}
 MAP = {"k_map": {"population": "census", "k": 7}}
 NPD = {"l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "allow_positive": ["flu"]}}
+NPD_OF_ALL = {
+    "l_diversity": {"attribute": "d", "l": 3, "kind": "npd_recursive", "c": 2, "forbid_negative": ["flu"], "c2": 0.1}
+}
 CLOSE = {"t_closeness": {"attribute": "d", "t": 0.5}}
 
 
@@ -58,6 +62,7 @@ CLOSE = {"t_closeness": {"attribute": "d", "t": 0.5}}
         ([MAP], None, 7, None),
         ([K, MAP], 3, 7, None),
         ([NPD], None, None, None),
+        ([NPD_OF_ALL], None, None, 3),  # of two values, nothing is left to compare the most frequent one with
         ([CLOSE], None, None, None),
         ([K, L, ALPHA, P], 6, 6, 5),
     ],
@@ -101,6 +106,14 @@ def test_alpha_needs_as_many_values_as_it_takes(alpha: float) -> None:
     assert values is not None
     assert 1 / values <= alpha
     assert values == 1 or Fraction(1, values - 1) > Fraction(alpha)
+
+
+def test_alpha_bounds_the_size_of_a_class_unless_values_are_listed() -> None:
+    """Of three rows some value has a third, more than 0.3; one row of a value that is not listed is no harm."""
+    for listed, least in ((None, 4), (("flu",), 1)):
+        bound = AlphaKAnonymityModel("d", 0.3, 2, listed).share_bound
+        assert (bound.share, bound.least_size, bound.values) == (0.3, least, listed)
+        assert [bound.most(size) for size in (3, 4, 6, 7, 9, 10)] == [0, 1, 1, 2, 2, 3]
 
 
 def audited(database: Database, privacy: list[dict[str, Any]], **options: Any) -> tuple[dict[str, Attack], list[str]]:

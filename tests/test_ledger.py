@@ -105,6 +105,35 @@ def test_one_person_more_in_a_class_that_was_not_shown(database: Database) -> No
     }  # fmt: skip
 
 
+def test_closeness_is_asked_of_the_joint_classes_beside_another_requirement(database: Database) -> None:
+    """By zip and by sex, half have x; by both, three of four have it, or one, which is 1/4 away."""
+    cells = {("10", "M"): "xxxy", ("10", "F"): "xyyy", ("20", "M"): "xyyy", ("20", "F"): "xxxy"}
+    people(database, *(f"{zip_code} {sex} {dx}" for (zip_code, sex), held in cells.items() for dx in held))
+    diverse: Requirement = {"l_diversity": {"attribute": "dx", "l": 2}}
+    close: Requirement = {"t_closeness": {"attribute": "dx", "t": 0.1}}
+    for number, privacy in enumerate(([diverse, close], [close, diverse], [close])):
+        ledger = f"ledger{number}"
+        first = asked(f"zip{number}", 0, 1, privacy=privacy, ledger=ledger)
+        assert kanon_sql.anonymize(database.engine, first).passed
+        result = kanon_sql.anonymize(database.engine, asked(f"sex{number}", 2, 0, privacy=privacy, ledger=ledger))
+        assert not result.passed
+        assert result.ledger is not None
+        (found,) = (item for label, item in result.ledger["achieved"].items() if "closeness" in label)
+        assert (found["t"], found["violating_classes"], found["violating_rows"]) == (pytest.approx(1 / 4), 4, 16)
+
+
+def test_one_masked_row_is_in_the_release_and_the_ledger_says_so(database: Database) -> None:
+    """A row with a NULL, masked, looks as all others do at the top: the release has all three, and is made again."""
+    database.table("people", ["zip", "sex", "dx"], [("10", "M", "a"), ("20", "F", "b"), (None, "F", "c")])
+    masks = {"nulls": "suppress", "suppression": {"limit": 1, "style": "mask"}}
+    result = kanon_sql.anonymize(database.engine, asked("r1", 2, 1, **masks))
+    assert (result.rows["released"], result.rows["masked"]) == (2, 1)
+    assert [entry["masked"] for entry in entries(database)] == [True]
+    again = kanon_sql.anonymize(database.engine, asked("r2", 2, 1, **masks))
+    assert again.ledger is not None
+    assert again.ledger["changed"] == []
+
+
 # --- rows that one release suppresses -----------------------------------------------------------------------
 
 

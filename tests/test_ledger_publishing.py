@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,33 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
     else:
         raise AssertionError("publishing takes more than forty statements")
     assert f"s{position}" in published.tables()
+
+
+def test_without_transactions_a_release_that_is_not_recorded_is_withdrawn(
+    published: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Entered first, then renamed, then recorded: what fails in between leaves neither the release nor its entry."""
+    kind = type(published.engine)
+    execute = kind.execute
+    in_steps = replace(published.engine.capabilities, transactional_ddl=False)
+    monkeypatch.setattr(kind, "capabilities", in_steps)
+
+    for name, about in (("release/rename", "r2"), ("release/manifest/insert", "kanon_sql_manifest")):
+
+        def refusing(self: Any, statement: Statement, name: str = name, about: str = about) -> None:
+            if statement.name == name and about in statement.sql:
+                raise DatabaseError("refused by the test")
+            execute(self, statement)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, "execute", refusing)
+            with pytest.raises(DatabaseError, match="refused by the test"):
+                kanon_sql.anonymize(published.engine, asked("r2", 1, 0))
+        assert "r2" not in published.tables()
+        assert [entry["release"] for entry in entries(published)] == [["r1"]]
+    assert kanon_sql.anonymize(published.engine, asked("r2", 1, 0)).passed
+    assert "r2" in published.tables()
+    assert sorted(entry["release"] for entry in entries(published)) == [["r1"], ["r2"]]
 
 
 def test_plan_and_render_say_that_they_do_not_compare(published: Database) -> None:

@@ -91,6 +91,42 @@ def test_salaries_as_one_table(database: Database) -> None:
     assert result.achieved["ordered_t_closeness(s)"]["violating_classes"] == 1
 
 
+def test_salaries_beside_another_attribute(database: Database) -> None:
+    """As one table again, 0.375 from it: each class is placed by its own shares, whatever else is counted with it."""
+    paid = [(f"class {number}", salary) for number, salaries in enumerate(SALARIES) for salary in salaries]
+    rows = [(name, salary, "d", person) for person, (name, salary) in enumerate(paid)]
+    database.table("people", {"q": "VARCHAR", "s": "INTEGER", "other": "VARCHAR", "person": "INTEGER"}, rows)
+    beside = {"p_sensitive_k_anonymity": {"attribute": "other", "p": 1, "k": 1}}
+    for t, level in ((0.37, 1), (0.38, 0)):
+        for privacy, more in (
+            ([of("t_closeness", t=t, distance="ordered")], {"sensitive": ["s"]}),
+            ([of("t_closeness", t=t, distance="ordered")], {"sensitive": ["s"], "unit": "person"}),
+            ([of("t_closeness", t=t, distance="ordered"), beside], {"sensitive": ["s", "other"]}),
+        ):
+            spec = spec_of(["q"], privacy, **more)
+            result = kanon_sql.check(database.engine, spec, "people")
+            assert result.achieved["ordered_t_closeness(s)"]["t"] == pytest.approx(0.375)
+            assert result.achieved["ordered_t_closeness(s)"]["violating_classes"] == level
+            assert kanon_sql.plan(database.engine, spec).node == {"q": level}
+
+
+@pytest.mark.parametrize("distance", [
+    {"distance": "equal"}, {"distance": "ordered"},
+    {"distance": "hierarchical", "hierarchy": {"tree": {"low": {"1": {}, "2": {}}, "high": {"3": {}}}}},
+])  # fmt: skip
+def test_a_class_that_holds_nobody_is_close_to_nothing(database: Database, distance: dict[str, Any]) -> None:
+    """Rows of no person have no distribution, which is within no t; that of one person may be the whole one."""
+    columns = {"q": "VARCHAR", "s": "INTEGER", "person": "VARCHAR"}
+    spec = spec_of(["q"], [of("t_closeness", t=1, **distance)], sensitive=["s"], unit="person")
+    database.table("people", columns, [("a", 1, "Ada"), ("a", 2, "Bo"), ("b", 1, None), ("b", 2, None)])
+    (found,) = kanon_sql.check(database.engine, spec, "people").achieved.values()
+    assert (found["t"], found["violating_classes"], found["violating_rows"]) == (None, 1, 2)
+    database.table("people", columns, [("a", 1, "Ada")])
+    spec = spec_of(["q"], [of("t_closeness", t=0, **distance)], sensitive=["s"], unit="person")
+    (found,) = kanon_sql.check(database.engine, spec, "people").achieved.values()
+    assert (found["t"], found["violating_classes"]) == (0, 0)
+
+
 def test_diseases_meet_where_the_paper_says() -> None:
     """d(flu, bronchitis) = 1/3, d(flu, pulmonary embolism) = 2/3, d(flu, stomach cancer) = 1."""
     assert {len(path) for path in tree_paths(DISEASES).values()} == {4}
@@ -196,6 +232,15 @@ def test_ordered_needs_an_order_and_a_hierarchy_all_values(database: Database) -
 # --- the other models ---------------------------------------------------------------------------------------
 
 
+def test_the_worst_class_is_what_recursive_diversity_reaches(database: Database) -> None:
+    """l = 2: 3 / 1 in one class and 1 / 1 in the other."""
+    classes(database, {"flu": 3, "HIV": 1}, {"flu": 1, "HIV": 1})
+    recursive = of("l_diversity", kind="recursive", l=2, c=3)
+    assert reached(database, recursive, "c_above") == 3
+    assert not check(database, recursive).passed
+    assert check(database, of("l_diversity", kind="recursive", l=2, c=3.1)).passed
+
+
 def test_npd_recursive_by_hand(database: Database) -> None:
     classes(database, {"flu": 6, "HIV": 2, "cold": 1, "ulcer": 1})
     # Recursive: 6 / (1 + 1). With flu allowed HIV is second: 2 / (1 + 1), since y = 2 <= l - 1 = 2.
@@ -265,6 +310,14 @@ def test_delta_disclosure_by_hand(database: Database) -> None:
     assert not check(database, of("delta_disclosure", delta=1)).passed
     classes(database, {"a": 1, "b": 1}, {"a": 1, "b": 1})
     assert check(database, of("delta_disclosure", delta=0.001)).passed
+
+
+def test_the_bound_of_delta_disclosure_is_strict(database: Database) -> None:
+    """p = 1/4 to q = 1/2 is one bit exactly; the others are log2 of 3/2, 7/6 and 22/21."""
+    classes(database, {"a": 1, "b": 1}, {"a": 3, "b": 11})
+    assert reached(database, of("delta_disclosure", delta=1), "delta_above") == pytest.approx(1)
+    assert not check(database, of("delta_disclosure", delta=1)).passed
+    assert check(database, of("delta_disclosure", delta=1.001)).passed
 
 
 def test_pitfall_13_delta_disclosure_of_an_absent_value_is_infinite(database: Database) -> None:
@@ -435,6 +488,10 @@ def test_others_as_quasi_identifiers(database: Database) -> None:
         kanon_sql.plan(database.engine, together)
     with pytest.raises(SpecError, match="no other sensitive attribute"):
         spec_of(["q"], [of("l_diversity", l=2, others_as_quasi_identifiers=True)], sensitive=["s"])
+    rows = [("a", illness, income) for illness in ("flu", "cold") for income in ("low", "high")]
+    database.table("people", ["q", "s", "v"], rows)
+    (values,) = kanon_sql.check(database.engine, together, "people").achieved.values()
+    assert (values["l"], values["violating_classes"]) == (2, 0), "of either income, one has flu and one a cold"
 
 
 def test_several_sets_of_quasi_identifiers(database: Database) -> None:

@@ -305,6 +305,20 @@ def test_a_wrong_node_is_caught(visits: Database, monkeypatch: pytest.MonkeyPatc
     assert leftovers(visits) == []
 
 
+def test_the_verification_counts_persons(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three rows of one person are a class of one, also where the search let them pass."""
+    people = [("Ada Planted", "F", 30, "flu")] * 3 + [(name, "M", 30, "flu") for name in ("Bo", "Cy", "Di")]
+    visits.table("visits", TYPES, people)
+    by_person = spec(identifiers=[], unit="name")
+    with monkeypatch.context() as patch:
+        patch.setattr(Chosen, "node", property(lambda found: (0, 0)))
+        with pytest.raises(VerificationError, match="does not satisfy 3-anonymity"):
+            kanon_sql.anonymize(visits.engine, by_person)
+    assert content(visits) is None
+    assert leftovers(visits) == []
+    assert kanon_sql.anonymize(visits.engine, by_person).passed  # with sex at its top, there are four persons
+
+
 def test_forgotten_suppression_is_caught(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     visits.connection.execute("INSERT INTO visits VALUES ('Ada Planted', 'F', 99, 'rare')")
     suppressed = Evaluator.suppressed_classes
