@@ -219,3 +219,30 @@ def test_sql_text_stays_in_the_templates(path: Path) -> None:
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
             assert not SQL_TEXT.search(node.value), f"{path.name}:{node.lineno} holds SQL"
+
+
+def test_templates_lie_in_the_rooms_that_use_them() -> None:
+    folders = {path.name for path in (PACKAGE.parent / "sql_templates").iterdir()}
+    assert folders <= set(ROOMS)
+
+
+MODELS = re.compile(r"isinstance\([^)]*(Model\b|Diversity|Closeness|Likeness|Requirement\b)")
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if layer(name_of(path)) not in ("models", "spec")], ids=name_of
+)
+def test_nobody_asks_which_model_or_requirement_it_has(path: Path) -> None:
+    """What a model declares must answer."""
+    assert not MODELS.search(path.read_text())
+
+
+def test_every_door_says_in_a_paragraph_what_its_room_is_for() -> None:
+    for room in ROOMS[1:]:
+        said = importlib.import_module(f"kanon_sql.{room}").__doc__ or ""
+        assert len(said.split()) > 30, room
+
+
+def test_only_a_notebook_asks_the_package_itself() -> None:
+    asking = {name_of(path) for path in MODULES for module, _, _ in imports(path) if module == "kanon_sql"}
+    assert {name for name in asking if layer(name) not in ("", "testing")} == {"kanon_sql.verbs.result"}

@@ -1,4 +1,8 @@
-"""The command line: verbs only. Parse, call, print, and turn the outcome into an exit code."""
+"""The command line: verbs only. Parse, call, print, and turn the outcome into an exit code.
+
+Each verb has a file in ``verbs/`` that calls one function of the package. Nothing heavy is imported before a verb
+runs, so that ``--help`` answers at once. Data goes to standard output, progress and messages to standard error.
+"""
 
 from __future__ import annotations
 

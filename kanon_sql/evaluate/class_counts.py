@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from kanon_sql.engines import Row, Workspace
+from kanon_sql.engines import Workspace
 from kanon_sql.evaluate.class_unions import union_nodes
 from kanon_sql.evaluate.classes import Frames, classes, conditions, measure_name, size_edges, size_number
 from kanon_sql.evaluate.rollup import Covering
@@ -124,9 +125,9 @@ def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequenc
         branches += [(table, model, distance_edges([model.t])) for model in table.closeness]
     statements = [_statement(workspace, number, *branch) for number, branch in enumerate(branches)]
     most = sum(len(edges) + 1 for _, _, edges in branches)
-    found: dict[int, list[Row]] = {}
-    for row in workspace.query(workspace.compiler.union(statements), most):
-        found.setdefault(int(row[0]), []).append(row[1:])
+    found: dict[int, list[_Counts]] = {}
+    for number, *counts in workspace.query(workspace.compiler.union(statements), most):
+        found.setdefault(int(number), []).append(_Counts(*(int(count or 0) for count in counts)))
     bins = iter(
         [(_sizes if model is None else _distances)(edges, row) for row in sorted(found.get(number, []))]
         for number, (_, model, edges) in enumerate(branches)
@@ -163,19 +164,22 @@ def _distance_number(measure: str, edges: Sequence[float]) -> Sql:
     return render("evaluate/distance_number", measure=measure, ends=[edge + TOLERANCE for edge in edges])
 
 
-def _sizes(edges: Sequence[float], row: Row) -> Bin:
-    number, *_ = row
-    low = edges[int(number)]
-    high = edges[int(number) + 1] - 1 if int(number) + 1 < len(edges) else None
-    return _bin(low, high, row)
+class _Counts(NamedTuple):
+    """A row of ``evaluate/histogram``, without the number of its histogram."""
+
+    bin_number: int
+    classes: int
+    records: int
+    smallest: int
 
 
-def _distances(edges: Sequence[float], row: Row) -> Bin:
-    number = int(row[0])
+def _sizes(edges: Sequence[float], row: _Counts) -> Bin:
+    number = row.bin_number
+    high = edges[number + 1] - 1 if number + 1 < len(edges) else None
+    return Bin(edges[number], high, row.classes, row.records, row.smallest)
+
+
+def _distances(edges: Sequence[float], row: _Counts) -> Bin:
+    number = row.bin_number
     low = edges[max(0, min(number, len(edges)) - 1)]
-    return _bin(low, edges[number] if number < len(edges) else None, row)
-
-
-def _bin(low: float, high: float | None, row: Row) -> Bin:
-    _, found, records, smallest = row
-    return Bin(low, high, int(found), int(records or 0), int(smallest or 0))
+    return Bin(low, edges[number] if number < len(edges) else None, row.classes, row.records, row.smallest)

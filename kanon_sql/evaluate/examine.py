@@ -327,12 +327,17 @@ def failing_classes(workspace: Workspace, subject: Subject, models: Sequence[Pri
             conditions=conditions(own),
             most=most,
         )
-        width = len(over.quasi_identifiers)
+        columns = [*over.quasi_identifiers, _ROWS, *range(len(own))]
         for row in rows:
-            values = [None if value is None else str(value) for value in row[:width]]
-            violated = [model.label for model, flag in zip(own, row[width + 1 :], strict=True) if flag]
-            found.append(Failing(dict(zip(over.quasi_identifiers, values, strict=True)), int(row[width]), violated))
+            cells = dict(zip(columns, row, strict=True))
+            values = {name: None if cells[name] is None else str(cells[name]) for name in over.quasi_identifiers}
+            violated = [model.label for position, model in enumerate(own) if cells[position]]
+            found.append(Failing(values, int(cells[_ROWS]), violated))
     return found
+
+
+_ROWS = -1
+"""Stands for the column of rows beside columns that have a user's names, and flags that have numbers."""
 
 
 def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:

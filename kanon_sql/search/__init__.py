@@ -1,4 +1,9 @@
-"""Search strategies over the generalization lattice: one file per algorithm, no SQL, no engine."""
+"""Search strategies over the generalization lattice: one file per algorithm, no SQL, no engine.
+
+A strategy is a generator: it yields batches of nodes, receives their verdicts, and returns an outcome that says what
+is proven. One driver runs them all, shows progress, keeps budgets, and can stop and go on. The lattice itself and the
+additive bounds are here too.
+"""
 
 from __future__ import annotations
 

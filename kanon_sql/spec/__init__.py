@@ -1,4 +1,9 @@
-"""The spec: plain, checked data that says what to anonymize and what must hold."""
+"""The spec: plain, checked data that says what to anonymize and what must hold.
+
+A spec is read from YAML or from a mapping into frozen models. Every problem is reported at once, with its line and
+column, and none shows a value. Requirements are the keys under which privacy models are asked for; the room knows
+which there are and no more of the models.
+"""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ class Partitions:
         key = (metric.name, self._smallest, self._evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
         text = compiler.shape("evaluate/partitions/spans", key, self._context)
         found = self._workspace.query(compiler.fill("evaluate/partitions/spans", text, fills), len(spans))
-        return [self._verdict(spans[int(row[0])], row[1:]) for row in found]
+        return [self._verdict(spans, *row) for row in found]
 
     def _map(self, index: int, head: Places, finest: Places) -> list[list[int]]:
         """Per atom: its interval in the finest partition, the digits of both keys, and both sizes."""
@@ -272,21 +272,23 @@ class Partitions:
             "summed": frames.summed_names,
         }
 
-    def _verdict(self, span: Span, row: Sequence[Any]) -> Verdict:
+    def _verdict(
+        self, spans: Sequence[Span], number: Any, total: Any, kept_classes: Any, violating: Any, *sums: Any
+    ) -> Verdict:
+        """The verdict on a span by its row: the metric's aggregates, then its least costs."""
         evaluator, metric = self._evaluator, self._evaluator.metric
         sets, sized = evaluator.sets, self._sized
         names = [f"z{position}" for position, _ in enumerate(sized)]
         aggregates = list(metric.aggregates(Sql("1 = 1"), names))
         costs = list(metric.least_costs(self._smallest, names))
-        total, kept_classes, suppressed = (int(value or 0) for value in row[:3])
-        suppressed += sets.null_rows
+        suppressed = int(violating or 0) + sets.null_rows
 
         def value(names: Sequence[str], numbers: Sequence[Any]) -> float:
             measured = Measured(
                 node=(0,) * len(sets.lookups),
                 suppressed=suppressed,
-                classes=total,
-                kept_classes=kept_classes,
+                classes=int(total or 0),
+                kept_classes=int(kept_classes or 0),
                 sized=sized,
                 keyed=sized,
                 values=dict(zip(names, numbers, strict=True)),
@@ -295,14 +297,14 @@ class Partitions:
 
         satisfied = suppressed <= evaluator.max_suppressed and suppressed < sets.rows
         return Verdict(
-            node=span,
+            node=spans[int(number)],
             satisfied=satisfied,
             prunable=not satisfied,
             suppressed=suppressed,
-            classes=total,
-            kept_classes=kept_classes,
-            metric=value(aggregates, row[3 : 3 + len(aggregates)]),
-            floor=value(costs, row[3 + len(aggregates) :]),
+            classes=int(total or 0),
+            kept_classes=int(kept_classes or 0),
+            metric=value(aggregates, sums[: len(aggregates)]),
+            floor=value(costs, sums[len(aggregates) :]),
         )
 
 
