@@ -213,7 +213,7 @@ class Engine(Protocol):
         """What there is under a name."""
 
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The same for every way of writing one table's or view's name; None when there is none."""
+        """One name for every way of writing a table's or view's name; None when there is no such table or view."""
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""

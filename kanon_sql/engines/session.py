@@ -125,7 +125,7 @@ class SessionEngine(ABC):
         return None if found is None else found[0]
 
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
-        """The same for every way of writing one table's or view's name; None when there is none."""
+        """One name for every way of writing a table's or view's name; None when there is no such table or view."""
         found = self._find(parts)
         return None if found is None else found[1]
 

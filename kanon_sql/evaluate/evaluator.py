@@ -49,7 +49,7 @@ def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> boo
 
 
 def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
-    """The same per model. Unions count what all others leave, so that they are no better than these."""
+    """Whether pruning is sound, per model. Unions count what all others leave, so they are no better than these."""
     sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
     others = all(flag for model, flag in zip(models, sound, strict=True) if not model.by_unions)
     return [flag and (others or not model.by_unions) for model, flag in zip(models, sound, strict=True)]

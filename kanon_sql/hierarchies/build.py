@@ -148,7 +148,7 @@ def survey(workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relatio
         raw: the raw frequency table.
 
     Raises:
-        HierarchyError: a hierarchy file or table that is none.
+        HierarchyError: a file or table holds no hierarchy.
         SpecError: a hierarchy that does not fit its column's type, or level limits outside it.
     """
     built = []

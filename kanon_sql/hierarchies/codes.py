@@ -134,7 +134,7 @@ class Codes:
         return self._masked(place.word, place.mask, dialect, table)
 
     def from_lookup(self, attribute: int, level: int, dialect: Dialect, table: str | None = None) -> str:
-        """The same code, over the attribute's lookup table."""
+        """The code of a generalized value, over the attribute's lookup table; the rest as in :meth:`keys`."""
         return _sum(self._places[attribute][level].digits, dialect, table)
 
     def from_lookups(self, node: Node, dialect: Dialect, table: Callable[[int], str]) -> list[str]:

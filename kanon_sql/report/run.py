@@ -89,7 +89,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _without_revealed(data: Any) -> tuple[Any, bool]:
-    """The same without what ``--reveal`` listed, and whether there was any."""
+    """A result without the values that ``--reveal`` listed, and whether there were any."""
     if isinstance(data, Mapping):
         listed = isinstance(data.get(REVEALED), list | tuple)  # a quasi-identifier of this name has no list
         parts = {key: _without_revealed(value) for key, value in data.items() if not (listed and key == REVEALED)}

@@ -75,7 +75,7 @@ class Answers:
     def compare(
         self, nodes: Sequence[Node], *, left: int | None = None
     ) -> Generator[Batch, Mapping[Node, Verdict], None]:
-        """The same, with the metric of those that may be the best so far."""
+        """Judge nodes, and ask for the metric of those that may be the best so far."""
         yield from self.judge(nodes, left=left, metrics=not self._question.staged)
         verdicts = (self.known[node] for node in nodes)
         satisfied = [verdict for verdict in verdicts if verdict.satisfied and verdict.metric is None]

@@ -49,7 +49,7 @@ class Explained:
 
     @property
     def known(self) -> Known:
-        """The same in words."""
+        """The status in words, such as ``must violate``."""
         if self.status == "evaluated":
             return "satisfies" if self.satisfied else "violates"
         if self.status == "inferred":

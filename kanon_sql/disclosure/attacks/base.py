@@ -199,11 +199,11 @@ class Scene:
         return promised_k(self.spec, self.models) or FEWEST
 
     def k_of(self, known: Sequence[str]) -> int:
-        """The same for classes by some of the quasi-identifiers: what is required of these alone counts too."""
+        """The largest k for classes by some of the quasi-identifiers: what is required of these alone counts too."""
         return promised_k(self.spec, self.models, known) or FEWEST
 
     def population_k_of(self, known: Sequence[str]) -> int:
-        """The same where such a class is compared with a population: k-map's k counts too."""
+        """The largest k where such a class is compared with a population: k-map's k counts too."""
         return promised_population_k(self.spec, self.models, known) or FEWEST
 
     def l_of(self, attribute: str) -> int:

@@ -26,7 +26,7 @@ def class_values(scene: Scene, attribute: str, reference: Sql | None = None) -> 
 
 
 def class_labels(scene: Scene, attribute: str, lookup: Relation, level: int) -> Sql:
-    """The same of the values' labels at a level of the attribute's own hierarchy.
+    """How often each class holds each label of the values, at a level of the attribute's own hierarchy.
 
     Args:
         scene: the release.

@@ -41,7 +41,7 @@ class Risk:
 
 @dataclass(frozen=True)
 class JournalistRisk(Risk):
-    """The same where a population table says how many others look alike.
+    """The journalist's risk where a population table says how many others look alike.
 
     Attributes:
         population_uniques: records that are alone in the population.

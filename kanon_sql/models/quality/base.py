@@ -158,7 +158,7 @@ class Metric(ABC):
         return self.bound(counts, node)
 
     def floor(self, counts: Counts, measured: Measured) -> float:
-        """The same, knowing the node's aggregates: at least :meth:`bound`."""
+        """A value the metric cannot go below, once the node's aggregates are known: at least :meth:`bound`."""
         return self.bound(counts, measured.node)
 
 

@@ -54,7 +54,7 @@ class SQLite(Dialect):
         return _scaled(product.left.find(exp.Cast).this, product.right)
 
     def unscaled(self, text: exp.Expr) -> exp.Expr:
-        """The same way back."""
+        """The exact number of interval arithmetic as text again."""
         decimal = text.this
         return _number_text(decimal.this.left.this, _decimals(decimal.to))
 
