@@ -322,7 +322,8 @@ def test_every_key_of_the_spec_is_in_its_reference() -> None:
 
     def below(model: type[Part]) -> Iterator[type[Part]]:
         for inner in model.__subclasses__():
-            yield from below(inner) if inner.__subclasses__() else [inner]
+            if inner.__module__.startswith("kanon_sql."):  # not those that other tests make
+                yield from below(inner) if inner.__subclasses__() else [inner]
 
     assert set(listed) == set(below(Part)), "a model that the walk through the fields does not find"
     assert "None" not in shown
