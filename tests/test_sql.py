@@ -500,5 +500,5 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}
     rare |= {"evaluate/rollup", "release/manifest/withdraw", "engines/scratch/forget_run"}
-    rare |= {name for name in template_names() if name.startswith("dbt/")}  # dbt runs them
+    rare |= {name for name in template_names() if name.startswith("verbs/dbt/")}  # dbt runs them
     assert set(template_names()) - used <= rare

@@ -34,9 +34,9 @@ Reporter = Callable[[str, int | None], None]
 """Told what is being done in plain words, and how many nodes were evaluated so far."""
 
 
-def now() -> str:
-    """The time in UTC, ISO 8601, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def now(*, exact: bool = False) -> str:
+    """The time in UTC, ISO 8601, to the second, or (exact) to the microsecond, where times are put in order."""
+    return datetime.now(UTC).isoformat(timespec="microseconds" if exact else "seconds")
 
 
 def _silent(stage: str, nodes: int | None = None) -> None:

@@ -268,7 +268,7 @@ def addition(found: Chosen, written: Written, entries: Sequence[Entry], rows: Ma
     entry = Entry(
         release=spec.release,
         run_id=found.workspace.run_id,
-        published_at=now(),
+        published_at=now(exact=True),  # two releases may be made in a second
         source=spec.redacted()["source"],
         unit=spec.unit,
         drops_nulls=spec.nulls == "suppress",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
@@ -27,7 +28,8 @@ def ledger_text(result: LedgerResult) -> RenderableType:
     for entry in result.entries:
         levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
         required = ", ".join(model_of(requirement).label for requirement in entry.privacy)
-        cells = (entry.name, entry.published_at, levels, required)
+        published = datetime.fromisoformat(entry.published_at).isoformat(timespec="seconds")
+        cells = (entry.name, published, levels, required)
         table.add_row(*(Text(shown(cell)) for cell in cells), Text(number(entry.rows["released"])))
     return Group(
         Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"), Padding(table, (0, 0, 0, 2))
