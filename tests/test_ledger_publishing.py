@@ -177,7 +177,7 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             other = kanon_sql.connect(connection.cursor())
             assert kanon_sql.anonymize(other, asked(release, 2, 0)).passed
 
-        publish, create = anonymize_module.publish, history.Addition.create
+        publish, take_turn = anonymize_module.publish, history.Addition.take_turn
 
         def after_reading(*given: Any) -> None:
             monkeypatch.undo()
@@ -186,12 +186,12 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
         def inside_the_transaction(self: history.Addition, workspace: Any) -> None:
             monkeypatch.undo()
-            create(self, workspace)
             overtaken("r3")
+            take_turn(self, workspace)
 
         for owner, name, late, why in (
             (anonymize_module, "publish", after_reading, "another release was entered meanwhile"),
-            (history.Addition, "create", inside_the_transaction, "."),
+            (history.Addition, "take_turn", inside_the_transaction, "."),
         ):
             monkeypatch.setattr(owner, name, late)
             with pytest.raises(DatabaseError, match=why):
@@ -225,8 +225,8 @@ def test_a_failure_at_any_statement_publishes_both_or_neither(
             except DatabaseError:
                 pass
             else:
-                assert left >= 0
-                break
+                if left >= 0:
+                    break  # else it was the making of a table that is there already
         there = f"s{position}" in published.tables()
         assert there is ([f"s{position}"] in [entry["release"] for entry in entries(published)])
     else:

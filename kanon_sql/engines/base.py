@@ -215,6 +215,9 @@ class Engine(Protocol):
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
 
+    def mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run that marked a table as its own (see ``Dialect.mark``); None for any other table, and for none."""
+
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 

@@ -133,6 +133,10 @@ class RelationalEngine(SessionEngine):
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         return self.backend.find(self, parts)
 
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        found = self.backend.find(self, parts)
+        return None if found is None or found[0] != "table" else self.backend.comment(self, parts, found[1])
+
     def _file(self, path: str) -> str:
         raise UnsupportedError(
             f"source file {path}: {self.dialect.name} cannot read it; load it into a table, or use DuckDB"

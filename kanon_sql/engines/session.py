@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, single_query
+from kanon_sql.sql import Dialect, Statement, marked_run, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
@@ -64,6 +64,10 @@ class SessionEngine(ABC):
     @abstractmethod
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         """The kind and the full name of what stands under a name."""
+
+    @abstractmethod
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        """What a table says of itself: its comment, or what stands for one; None when it says nothing."""
 
     @abstractmethod
     def _error(self, error: Exception, name: str) -> BaseException | None:
@@ -128,6 +132,10 @@ class SessionEngine(ABC):
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
         found = self._find(parts)
         return None if found is None else found[1]
+
+    def mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run that marked a table as its own; None for any other table, and for none."""
+        return marked_run(self._comment(parts))
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file."""

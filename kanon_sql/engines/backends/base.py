@@ -87,6 +87,16 @@ class Backend(ABC):
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """The kind and the full name of what stands under a name."""
 
+    @abstractmethod
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """What a table that is there says of itself, where ``Dialect.mark`` has written it.
+
+        Args:
+            engine: where.
+            parts: its name.
+            full: its full name, as :meth:`find` says it.
+        """
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """What the planner expects of reading a FROM form; None when it does not say."""
         return None
@@ -139,6 +149,11 @@ class Backend(ABC):
         if not rows:
             raise DatabaseError("catalog: expected one row, got none")
         return rows[0]
+
+    def text(self, engine: RelationalEngine, sql: str) -> str | None:
+        """The text that a query of the catalog returns; None when it returns no row, or NULL."""
+        rows = engine.scalars(sql, 1)
+        return None if not rows or rows[0][0] is None else str(rows[0][0])
 
     def refuse(self, why: str) -> UnsupportedError:
         """An error that names the database."""

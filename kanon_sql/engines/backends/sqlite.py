@@ -184,6 +184,15 @@ class SQLiteBackend(Backend):
                 return "view" if rows[0][0] == "view" else "table", (fold(database), str(rows[0][1]))
         return None
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The names of the table's indexes, of which one may be a mark."""
+        database, name = full
+        rows = engine.scalars(
+            f"SELECT name FROM {self.dialect.quote(database)}.sqlite_master "
+            f"WHERE type = 'index' AND LOWER(tbl_name) = LOWER({self.dialect.literal(name)}) ORDER BY name"
+        )
+        return "; ".join(str(row[0]) for row in rows)
+
     def cancel(self, engine: RelationalEngine) -> None:
         """Interrupt the statement; the driver allows it from another thread."""
         engine.driver_connection.interrupt()
