@@ -183,6 +183,8 @@ class Engine(Protocol):
     meter: Meter
     scratch: Scratch
     run_id: str
+    on_wait: Callable[[str | None], None] | None
+    """Told in words what a statement waits for, and None once it goes on."""
 
     @property
     def label(self) -> str:

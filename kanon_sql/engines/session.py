@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, Self
 
@@ -28,6 +28,9 @@ class SessionEngine(ABC):
         label: what to call the database in messages, without credentials.
         read_only: the connection refuses to write.
         scratch: where scratch tables live.
+
+    Attributes:
+        on_wait: told in words what a statement waits for, and None once it goes on.
     """
 
     capabilities: Capabilities
@@ -41,6 +44,7 @@ class SessionEngine(ABC):
         self.meter = Meter()
         self.run_id = secrets.token_hex(4)
         self._deadline = Deadline(None)
+        self.on_wait: Callable[[str | None], None] | None = None
 
     # --- What a subclass brings ---
 

@@ -48,6 +48,23 @@ def _silent(stage: str, nodes: int | None = None) -> None:
 
 
 @dataclass
+class _Stage:
+    """What a run is at, to be told again once it has waited for something in between."""
+
+    report: Reporter
+    name: str = ""
+
+    def __call__(self, name: str, nodes: int | None) -> None:
+        self.name = name
+        self.report(name, nodes)
+
+    def waits(self, reason: str | None) -> None:
+        """Tell what is waited for, or that it is over."""
+        if reason is not None or self.name:
+            self.report(reason or self.name, None)
+
+
+@dataclass
 class Workspace:
     """What every stage needs to run its statements, and to make scratch tables.
 
@@ -292,9 +309,12 @@ def open_workspace(
     """
     run = f"kanon_{engine.run_id}_"
     compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run)
-    workspace = Workspace(engine, compiler, report or _silent, inline)
+    stage = _Stage(report or _silent)
+    workspace = Workspace(engine, compiler, stage, inline)
+    before, engine.on_wait = engine.on_wait, stage.waits
     try:
         yield workspace
     finally:
         with engine.without_deadline():
             workspace.drop_all()
+        engine.on_wait = before

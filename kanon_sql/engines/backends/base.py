@@ -28,6 +28,7 @@ class Backend(ABC):
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
+        patience: the seconds that a statement waits for another connection; 0 where the server sees to that.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -36,6 +37,7 @@ class Backend(ABC):
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
+    patience: float = 0
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -117,6 +119,10 @@ class Backend(ABC):
 
     def cancelled(self, error: BaseException) -> bool:
         """Whether a driver's error means that the statement was cancelled."""
+        return False
+
+    def busy(self, error: BaseException) -> bool:
+        """Whether a driver's error means that another connection holds a lock, and nothing was done."""
         return False
 
     def lost(self, error: BaseException) -> bool:
