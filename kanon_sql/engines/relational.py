@@ -195,7 +195,8 @@ class RelationalEngine(SessionEngine):
                     f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
                     "kanon-sql clean finds what else was left"
                 )
-            return DatabaseError(f"{name}: {self.backend.message(error.orig)}")
+            grant = self.backend.grant(self, error.orig, error.statement or "")
+            return DatabaseError(f"{name}: {self.backend.message(error.orig)}{'; ' if grant else ''}{grant}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):
             return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):

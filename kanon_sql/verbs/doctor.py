@@ -94,7 +94,8 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         text = _exact_text(workspace)
         scratch = _scratch_tables(workspace)
         tables, rollback = _tables(workspace)
-        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), _leftovers(engine))
+        leftovers, readable = _leftovers(engine)
+        checks = (text, scratch, tables, rollback, _publishing(engine), _files(engine), leftovers)
     exact = text.ok
     searches = exact and scratch.ok
     verbs = (
@@ -114,8 +115,8 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         ),
         VerbCheck(
             "anonymize",
-            searches and tables.ok and not engine.ephemeral,
-            "scratch tables or none of them, and tables that outlive the connection",
+            searches and tables.ok and readable and not engine.ephemeral,
+            "scratch tables or none of them, tables that outlive the connection, and those of kanon_sql readable",
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
@@ -200,9 +201,13 @@ def _files(engine: Engine) -> Check:
     return Check("files", name, True, "tried a small CSV file")
 
 
-def _leftovers(engine: Engine) -> Check:
+def _leftovers(engine: Engine) -> tuple[Check, bool]:
+    """What killed runs left, and whether what runs share can be read: another role may have made it."""
     name = "is free of leftovers"
-    objects = clean(engine, drop=False).objects
+    try:
+        objects = clean(engine, drop=False).objects
+    except KanonError as error:
+        return Check("no_leftovers", name, False, f"the record of earlier runs cannot be read: {error}"), False
     if not objects:
-        return Check("no_leftovers", name, True, "no scratch table is recorded")
-    return Check("no_leftovers", name, False, f"{len(objects)} recorded; see kanon-sql clean")
+        return Check("no_leftovers", name, True, "no scratch table is recorded"), True
+    return Check("no_leftovers", name, False, f"{len(objects)} recorded; see kanon-sql clean"), True

@@ -133,6 +133,10 @@ class Backend(ABC):
         """A driver's error in words, without any value of the data."""
         return f"the database reported {type(error).__name__} (its text may hold values and is not shown)"
 
+    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
+        """What gives the right that a driver's error says is missing; empty when it is about something else."""
+        return ""
+
     def scratch(self, engine: RelationalEngine) -> Scratch:
         """The scratch mode that the connection's rights allow, found out by trying."""
         if not self.capabilities.temp_tables:

@@ -59,6 +59,8 @@ _NAMED = {
 }  # fmt: skip
 """Errors whose text names objects, rights, limits or types, and no value of the data."""
 
+_DENIED = r"(.+?) command denied to user ('[^']*'@'[^']*') for table (?:`([^`]+)`\.)?[`'](.+)[`']$"
+
 _CANCELLED = 1317
 _LOST = {1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2045, 2055, 4031}
 _HARMLESS = {1287, 1592, 1681, 3090, 3719, 3778}
@@ -192,6 +194,18 @@ class MariaDBBackend(Backend):
         if code in (1264, 1292, 1300, 1301, 1365, 1366, 1411):
             return self._changed(code)
         return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
+
+    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
+        """Error 1142: the server says which right, to whom, and on which table."""
+        found = re.match(_DENIED, str(error.args[1])) if _number(error) == 1142 else None
+        if found is None:
+            return ""
+        rights, user, schema, table = found.groups()
+        if rights == "SELECT" and not table.startswith("kanon_"):
+            return f"run GRANT SELECT ON {self.dialect.relation([*filter(None, [schema]), table])} TO {user}"
+        place = f"{self.dialect.quote(schema)}.*" if schema else "the database"
+        needed = "SELECT, INSERT, DELETE, CREATE, DROP, ALTER"
+        return f"who publishes there needs it with others: run GRANT {needed} ON {place} TO {user}"
 
     @property
     def _shown(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,18 @@ _SETTINGS = {
     "client_min_messages": "warning",
     "jit": "off",  # compiling takes longer than most of these queries
 }
+
+
+_GRANTS = (
+    (r"denied for schema (.+)", "run GRANT {on_schema} ON SCHEMA {name} TO {role}"),
+    (r"denied for (?:table|relation|view|foreign table) (.+)", "run GRANT {on_table} ON {name} TO {role}"),
+    (r'temporary tables in database "(.+)"', "run GRANT TEMPORARY ON DATABASE {name} TO {role}"),
+    (
+        r"must be owner of (?:table|relation) (.+)",
+        "run it as the role that owns it, or let that one run ALTER TABLE {name} OWNER TO {role}",
+    ),
+)
+"""What the server says is missing, and what its owner or a superuser can do about it."""
 
 
 def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -166,3 +179,18 @@ class PostgresBackend(Backend):
         if state[:2] in ("2B", "42", "3D", "3F", "25") and state not in ("42804", "42846"):
             return str(error).splitlines()[0]
         return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
+
+    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
+        """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what."""
+        if getattr(error, "sqlstate", None) != "42501":
+            return ""
+        said, role = str(error).splitlines()[0], self.dialect.quote(str(engine.driver_connection.info.user))
+        words = sql.rpartition("*/")[2].split()
+        for pattern, what in _GRANTS:
+            found = re.search(pattern, said)
+            if found is not None:
+                name = self.dialect.quote(found.group(1))
+                writes = words[:1] != ["SELECT"] or found.group(1).startswith("kanon_sql_")
+                rights = ("SELECT, INSERT, DELETE" if writes else "SELECT", "USAGE, CREATE" if writes else "USAGE")
+                return what.format(name=name, role=role, on_table=rights[0], on_schema=rights[1])
+        return ""
