@@ -146,10 +146,15 @@ class Published(DryEngine):
     def exists(self, parts: tuple[str, ...]) -> Any:
         return "table"
 
+    def mark(self, parts: tuple[str, ...]) -> Any:
+        return "0a"
+
     def fetch(self, statement: Statement, limit: int) -> list[tuple[Any, ...]]:
         rows = super().fetch(statement, limit)
         if statement.name == "release/manifest/find":
-            return [(1,)]
+            return [("2001-01-01T00:00:00+00:00",)]
+        if statement.name == "release/manifest/pending":
+            return [("visits_release", "0a", '{"published_at": "2001-01-01T00:00:00+00:00"}')]
         if statement.name == "verbs/clean/recorded":
             return [("00", '["kanon_00_release"]', "2001-01-01T00:00:00+00:00")]
         if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
@@ -238,6 +243,9 @@ def run_publication(workspace: Workspace) -> None:
     publish(workspace, WITH_TABLE, written, {"published_at": "(the time)", "long": "x" * 2_500})
     workspace.execute("release/manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
     workspace.fetch("release/manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
+    workspace.fetch(
+        "release/manifest/named", 1, table=Relation(("clinic", "kanon_sql_manifest")), release_name="visits_release"
+    )
 
 
 def run_verification(workspace: Workspace, models: list[PrivacyModel]) -> None:
