@@ -356,8 +356,8 @@ def dbt_model(dialect: str, nulls: str) -> Statement:
     return Statement("verbs/dbt/labelled", re.sub(r"\{\{ (\w+) \}\}", r"\1", model))
 
 
-EXCHANGES = ("RENAME TABLE ", "EXCHANGE TABLES ")
-"""Two tables at once: sqlglot keeps these as words."""
+EXCHANGES = ("RENAME TABLE ", "EXCHANGE TABLES ", 'CREATE INDEX "')
+"""Two tables at once, or an index of SQLite's with its schema: sqlglot keeps these as words."""
 
 
 def parsed(sql: str, dialect: str) -> exp.Expr:
@@ -365,6 +365,8 @@ def parsed(sql: str, dialect: str) -> exp.Expr:
     caught = re.fullmatch(r"BEGIN\s+EXECUTE IMMEDIATE '(.*)';\nEXCEPTION WHEN OTHERS .*END;?", sql, re.DOTALL)
     if caught:  # Oracle's block around one statement
         sql = caught.group(1).replace("''", "'").removesuffix(" PURGE")
+    if sql.startswith("DECLARE @kanon_schema "):  # SQL Server's schema for the procedure after it
+        sql = sql.partition("; ")[2]
     trees = sqlglot.parse(sql, read=dialect_named(dialect).sqlglot)
     assert len(trees) == 1, sql
     assert trees[0] is not None
