@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import csv
+import random
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
-from itertools import permutations
+from dataclasses import dataclass, replace
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
+import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
@@ -195,3 +197,79 @@ def test_an_attacker_who_tries_every_world(
         assert not exposed
     elif different:
         assert exposed, "a refusal that nobody needed, although every row can be linked"
+
+
+# --- coarsen, against every node --------------------------------------------------------------------------
+
+
+def at_or_above(first: Sequence[int]) -> list[tuple[int, ...]]:
+    """All nodes of the two columns, each at least at the level that is out, if that tells anything."""
+    lowest = [level if level < top else 0 for level, top in zip(first, (2, 1), strict=True)]
+    return list(product(range(lowest[0], 3), range(lowest[1], 2)))
+
+
+def safe_nodes(rows: Sequence[Row], earlier: Made, shape: Shape, limit: int) -> list[tuple[int, ...]]:
+    """The nodes that satisfy the requirement alone, and together with the earlier release."""
+    found = []
+    for node in at_or_above([item["minimum_level"] for item in earlier.shape.written.values()]):
+        release = made(rows, shape, node, None, masked=False)
+        shown = sum(map(release.shows, range(len(rows))))
+        joint = together(rows, [earlier, release], None)
+        if shown and len(rows) - shown <= limit and not any(item["violating_classes"] for item in joint.values()):
+            found.append(node)
+    return found
+
+
+@dataclass
+class Coarsened:
+    """How often something was found by the first node compared, by a later one, and not at all."""
+
+    first: int = 0
+    later: int = 0
+    none: int = 0
+
+
+def coarsen_once(database: Database, seed: int, told: Coarsened) -> None:
+    """One release at drawn levels, and another that is coarsened beside it: against every node."""
+    draw = random.Random(seed)
+    cells = [(draw.choice([*QUASI["zip"]]), draw.choice("MF")) for _ in range(draw.randint(6, 14))]
+    rows: list[Row] = [{"zip": code, "sex": sex, "secret": str(number)} for number, (code, sex) in enumerate(cells)]
+    for name in [*database.tables()]:
+        database.connection.execute(f'DROP TABLE IF EXISTS "{name}"')
+    database.table("people", ["zip", "sex", "secret"], [list(row.values()) for row in rows])
+    more = {"sensitive": ["secret"]}
+    first = (draw.randint(0, 2), draw.randint(0, 1))
+    held = {n: {**WRITTEN[n], "minimum_level": v, "maximum_level": v} for n, v in zip(QUASI, first, strict=True)}
+    privacy: list[Requirement] = [{"k_anonymity": {"k": draw.choice([2, 2, 3])}}]
+    before = Shape(QUASI, held, ["secret"], privacy, limit=draw.randint(0, 5), more=more)
+    if not kanon_sql.anonymize(database.engine, spec_of(before, "r0", None)).passed:
+        return
+    limit = draw.choice([0, 0, 1, 2, 4])
+    shape = Shape(QUASI, WRITTEN, ["secret"], [{"k_anonymity": {"k": 2}}], limit=limit, more=more)
+    ledger = {"table": "ledger", "on_conflict": "coarsen"}
+    result = kanon_sql.anonymize(database.engine, spec_of(shape, "r1", None, ledger=ledger))
+    if result.passed and not (result.ledger or {})["coarsened"]:
+        return
+    safe = safe_nodes(rows, made(rows, before, first, None, masked=False), shape, limit)
+    assert result.passed is bool(safe), (seed, safe, result.message)
+    if result.passed:
+        assert result.node is not None
+        assert tuple(result.node.values()) in safe
+        assert sum(result.node.values()) == min(map(sum, safe)), "the metric is the height"
+    refused = 0 if result.ledger is None else result.ledger["refused"]
+    told.first += result.passed and not refused
+    told.later += result.passed and refused > 0
+    told.none += not result.passed
+
+
+@pytest.mark.parametrize(
+    ("start", "count"), [(0, 60), pytest.param(1000, 1500, marks=pytest.mark.slow)], ids=["few", "many"]
+)
+def test_coarsen_finds_the_best_safe_node_whenever_there_is_one(database: Database, start: int, count: int) -> None:
+    """At or above the levels that are out: the lowest safe node, or none when no node there is safe."""
+    told = Coarsened()
+    for seed in range(start, start + count):
+        coarsen_once(database, seed, told)
+    assert told.first
+    assert told.later
+    assert told.none

@@ -7,21 +7,24 @@ visible under the release's name.
 
 from __future__ import annotations
 
-from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared
+from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.ledger import Entry, read_ledger
 from kanon_sql.release.manifest import published_manifest
 from kanon_sql.release.publish import publish, refuse_foreign_release
+from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Choice, Written, written_release
 
 __all__ = [
     "Choice",
     "Entry",
     "JointVerdict",
+    "UnsafeNodes",
     "Written",
     "addition",
     "coarsened",
     "comparable_releases",
     "compared",
+    "held_levels",
     "publish",
     "published_manifest",
     "read_ledger",
