@@ -31,7 +31,7 @@ class JointVerdict:
         earlier: the earlier releases.
         joint: what the joint classes achieve; None when there is no earlier release.
         coarsened: the search was held at the levels that earlier releases have, or above.
-        refused: how many nodes were compared before this one there, and were not safe.
+        refused: how many nodes were compared before this one, and were not safe.
     """
 
     table: str

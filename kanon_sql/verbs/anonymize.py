@@ -34,7 +34,7 @@ from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
-__all__ = ["MOST_COMPARED", "anonymize"]
+__all__ = ["anonymize"]
 
 MOST_COMPARED = 32
 """So many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
@@ -93,15 +93,20 @@ def anonymize(
 
         with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
             result, together = _released(found, earlier, started, details=details)
-        if together is not None and together.conflict and spec.ledger and spec.ledger.on_conflict == "coarsen":
-            with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as found:
-                result = _coarser(found, earlier or (), started, budget, details=details)
+        coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
+        if coarsen and together is not None and together.conflict and isinstance(found, Chosen):
+            unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
+            unsafe.add(found.best)
+            with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
+                result = _coarser(above, unsafe, result, earlier or (), started, budget, details=details)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 
 
 def _coarser(
     found: NothingToSearch | NothingFound | Chosen,
+    unsafe: UnsafeNodes,
+    result: Result,
     earlier: Sequence[Entry],
     started: float,
     budget: Budget | None,
@@ -115,30 +120,27 @@ def _coarser(
 
     Args:
         found: the search there.
+        unsafe: the node that a search of all levels found, and what follows from it.
+        result: what became of that one.
         earlier: the releases of the ledger.
         started: when the run began.
         budget: of each search.
         details: also count what a report shows.
     """
-    spec = found.spec
-    unsafe = UnsafeNodes(spec, earlier, held_levels(spec, earlier), found.sets.rows)
-    result: Result | None = None
+    if not isinstance(found, Chosen):
+        return _released(found, earlier, started, details=details)[0]
     while isinstance(found, Chosen):
-        with found.workspace.passing():
-            result, together = _released(found, earlier, started, refused=len(unsafe), details=details)
-        if together is None or not together.conflict:
-            return result
-        unsafe.add(found.best)
+        if found.node not in unsafe:
+            with found.workspace.passing():
+                result, together = _released(found, earlier, started, refused=len(unsafe), details=details)
+            if together is None or not together.conflict:
+                return result
+            unsafe.add(found.best)
         lattice = found.evaluator.question().lattice
         if len(unsafe) == MOST_COMPARED or lattice.size > MAX_NODES:
-            why = (
-                f"{len(unsafe)} of {lattice.size:,} generalizations at or above earlier levels were compared, none safe"
-            )
-            return replace(result, message=f"{result.message}; {why}: whether another one is, is not known")
+            why = f"of {lattice.size:,} generalizations at or above earlier levels the {len(unsafe)} best were compared"
+            return replace(result, message=f"{result.message}; {why}, and whether another one is safe is not known")
         found = searched_again(found, unsafe, "among those that are safe beside earlier releases", budget)
-    if result is None:
-        return _released(found, earlier, started, refused=0, details=details)[0]
-    assert isinstance(found, NothingFound)
     none = f"of the generalizations at or above earlier levels none is safe ({len(unsafe)} compared)"
     if found.outcome.stopped is not None:
         none = f"{found.outcome.stopped} after {len(unsafe)} generalizations, none of them safe"
