@@ -261,13 +261,13 @@ def coarsen_once(database: Database, seed: int, told: Coarsened) -> None:
         assert result.node is not None
         assert tuple(result.node.values()) in safe
         assert sum(result.node.values()) == min(map(sum, safe)), "the metric is the height"
-    refused = 0 if result.ledger is None else result.ledger["refused"]
-    told.first += result.passed and not refused
-    told.later += result.passed and refused > 0
+    refused = 0 if result.ledger is None else result.ledger["refused"]  # among them what the first search found
+    told.first += result.passed and refused == 1
+    told.later += result.passed and refused > 1
     told.none += not result.passed
 
 
-SEEDS = (4, 8, 14, 42)
+SEEDS = (16, 25, 14, 42)
 """Found at the first node compared, at later ones, and not at all."""
 
 
