@@ -292,17 +292,21 @@ def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_abov
 
 
 def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Database) -> None:
-    """r1 left out one of zip 10, one of 11; at their own level each is alone, and one level up they are two."""
-    people(database, "10 M a", "11 M b", "20 M c", "20 M d", "21 M e", "21 M f")
-    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 1, suppression={"limit": 2}))
+    """r1 left out one of zip 10 and one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
+    people(database, "10 M a", "11 M b", "11 M c", "20 M d", "21 M e", "21 M f")
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 2}))
     assert first.rows["suppressed"] == 2
+    refused = kanon_sql.anonymize(database.engine, asked("r2", sex_level=0))
+    assert (refused.verdict, refused.node) == ("fail", {"zip": 1, "sex": 0})
     ledger = {"table": "ledger", "on_conflict": "coarsen"}
     result = kanon_sql.anonymize(database.engine, asked("r2", sex_level=0, ledger=ledger))
-    assert (result.verdict, result.node, result.rows["suppressed"]) == ("pass", {"zip": 1, "sex": 0}, 0)
+    assert (result.verdict, result.node, result.rows["suppressed"]) == ("pass", {"zip": 2, "sex": 0}, 0)
+    assert result.ledger is not None
+    assert (result.ledger["coarsened"], result.ledger["refused"]) == (True, 1)
 
 
 def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three of zip 10 to 12 were left out, one each: whoever shows one of them shows them all, or nobody else."""
+    """The one person of zip 30 was left out: less the rows of r1, they are alone in whatever r2 shows."""
     people(database, *(f"{code} M {number}" for number, code in enumerate(["10", "10", "20", "20", "30"])))
     assert kanon_sql.anonymize(database.engine, asked("r1", 0, 1, suppression={"limit": 1})).passed
     ledger = {"table": "ledger", "on_conflict": "coarsen"}
