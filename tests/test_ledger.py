@@ -292,7 +292,7 @@ def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_abov
 
 
 def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Database) -> None:
-    """r1 left out one of zip 10 and one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
+    """r1 left out one of zip 10, one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
     people(database, "10 M a", "11 M b", "11 M c", "20 M d", "21 M e", "21 M f")
     first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 2}))
     assert first.rows["suppressed"] == 2
