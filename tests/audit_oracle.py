@@ -223,3 +223,50 @@ def order(
     spread = float(sum(n * a * a for n, a, _ in moves)) * float(sum(n * b * b for n, _, b in moves))
     examined = sum(ours[group][1] for group in shared if sizes[group[0]] > 1)
     return examined, len(shared) - len(sizes), None if spread == 0 else float(product) / spread**0.5
+
+
+@dataclass(frozen=True)
+class Placed:
+    """Two releases joined by position: how much of the source that returns, and whom joint classes under k expose."""
+
+    positions: int
+    returned: int
+    exposed: int
+    risk: Fraction | None
+
+
+def by_position(
+    source: Sequence[Row],
+    releases: Sequence[Sequence[Row]],
+    hierarchies: Hierarchies,
+    plain: Sequence[str],
+    k: int,
+) -> Placed:
+    """Sweeney 2002, section 4.1: row i of one release and row i of the other are taken to be one person's.
+
+    A tuple of rows is given a row of the source of its own, one that may be behind both, as long as there are any.
+    """
+    own = [[name for name in hierarchies if release and name in release[0]] for release in releases]
+    lines = list(zip(*releases, strict=True))
+
+    def cell(line: Sequence[Row]) -> tuple[Any, ...]:
+        return tuple(
+            (tuple(row[name] for name in names), plain_of(row, plain)) for row, names in zip(line, own, strict=True)
+        )
+
+    def behind(person: Row, line: Sequence[Row]) -> bool:
+        return all(
+            row_may_be(person, row, names, hierarchies) and plain_of(person, plain) == plain_of(row, plain)
+            for row, names in zip(line, own, strict=True)
+        )
+
+    left = {cell(line): sum(behind(person, line) for person in source) for line in lines}
+    joint = Counter(tuple(labels for labels, _ in cell(line)) for line in lines)
+    returned, exposed, risks = 0, 0, []
+    for line in lines:
+        if left[cell(line)]:
+            left[cell(line)] -= 1
+            size = joint[tuple(labels for labels, _ in cell(line))]
+            returned, exposed = returned + 1, exposed + (size < k)
+            risks.append(Fraction(1, size))
+    return Placed(len(lines), returned, exposed, highest(risks))

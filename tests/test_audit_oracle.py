@@ -133,6 +133,7 @@ def test_every_attack_finds_what_brute_force_finds(shared_database: Database, ca
         assert_similarity(case, result, attribute)
         assert_composition(case, result, attribute)
     assert_order(case, result)
+    assert_positions(case, result)
     assert result.passed == (not any(item.beyond for item in result.attacks if not item.estimate))
     assert list(shared_database.engine.columns("released"))  # the scratch mode is back
     assert shared_database.engine.scratch.mode == "temp"
@@ -198,3 +199,19 @@ def assert_order(case: Case, result: AuditResult) -> None:
     if correlation is not None and unsorted.risk is not None:
         assert isclose(unsorted.risk, abs(correlation), abs_tol=1e-9)
         assert unsorted.exposed == (examined if correlated(correlation, independent) else 0)
+
+
+def assert_positions(case: Case, result: AuditResult) -> None:
+    """The release with each earlier one of as many rows; so few rows are in one order if nothing contradicts it."""
+    problem = case.problem
+    for name, rows in (("earlier", case.earlier), ("other", case.other)):
+        if len(rows) != len(case.release):
+            assert "shifts all that follow" in result.left_out[f"unsorted with {name}"]
+            continue
+        expected = audit_oracle.by_position(problem.rows, [case.release, rows], problem.hierarchies, case.plain, case.k)
+        found = by_name(result)[f"unsorted with {name}"]
+        common = expected.positions > 0 and expected.returned == expected.positions
+        exposed, risk = (expected.exposed, expected.risk) if common else (0, None)
+        same(found, Found(expected.positions, exposed, exposed, risk))
+        if expected.positions:
+            assert found.notes[-1].startswith(f"{expected.returned:,} of {expected.positions:,} positions")

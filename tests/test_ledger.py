@@ -278,6 +278,48 @@ def test_coarsen_keeps_to_the_levels_that_are_out(database: Database) -> None:
     assert held.ledger["coarsened"] is True
 
 
+def test_what_was_found_below_the_levels_that_are_out_says_nothing_of_those_above(database: Database) -> None:
+    """By weight the search takes zip 0, sex 1, which with zip 1, sex 0 names people; zip 1, sex 0 again does not."""
+    people(database, *SQUARE)
+    assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed
+    heavy = {"zip": {"prefix": [1], "weight": 5}, "sex": {}}
+    options = {"quasi_identifiers": heavy, "search": {"metric": "height"}}
+    free = kanon_sql.anonymize(database.engine, asked("r2", **options))
+    assert (free.verdict, free.node) == ("fail", {"zip": 0, "sex": 1})
+    ledger = {"table": "ledger", "on_conflict": "coarsen"}
+    found = kanon_sql.anonymize(database.engine, asked("r2", **options, ledger=ledger))
+    assert (found.verdict, found.node) == ("pass", {"zip": 1, "sex": 0})
+
+
+def test_coarsen_goes_above_what_is_out_where_rows_were_left_out(database: Database) -> None:
+    """r1 left out one of zip 10, one of 20: less the rows of r1, each is alone in 1* and 2*, and in * they are two."""
+    people(database, "10 M a", "11 M b", "11 M c", "20 M d", "21 M e", "21 M f")
+    first = kanon_sql.anonymize(database.engine, asked("r1", 0, 0, suppression={"limit": 2}))
+    assert first.rows["suppressed"] == 2
+    refused = kanon_sql.anonymize(database.engine, asked("r2", sex_level=0))
+    assert (refused.verdict, refused.node) == ("fail", {"zip": 1, "sex": 0})
+    ledger = {"table": "ledger", "on_conflict": "coarsen"}
+    result = kanon_sql.anonymize(database.engine, asked("r2", sex_level=0, ledger=ledger))
+    assert (result.verdict, result.node, result.rows["suppressed"]) == ("pass", {"zip": 2, "sex": 0}, 0)
+    assert result.ledger is not None
+    assert (result.ledger["coarsened"], result.ledger["refused"]) == (True, 1)
+
+
+def test_coarsen_says_how_many_it_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one person of zip 30 was left out: less the rows of r1, they are alone in whatever r2 shows."""
+    people(database, *(f"{code} M {number}" for number, code in enumerate(["10", "10", "20", "20", "30"])))
+    assert kanon_sql.anonymize(database.engine, asked("r1", 0, 1, suppression={"limit": 1})).passed
+    ledger = {"table": "ledger", "on_conflict": "coarsen"}
+    none = kanon_sql.anonymize(database.engine, asked("r2", ledger=ledger))
+    assert not none.passed
+    assert "of the generalizations at or above earlier levels none is safe" in none.message
+    monkeypatch.setattr("kanon_sql.verbs.anonymize.MOST_COMPARED", 1)
+    some = kanon_sql.anonymize(database.engine, asked("r2", ledger=ledger))
+    assert not some.passed
+    assert "the 1 best were compared, and whether another one is safe is not known" in some.message
+    assert "r2" not in database.tables()
+
+
 def test_coarsen_keeps_to_the_limits_of_the_spec(database: Database) -> None:
     people(database, *SQUARE)
     assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed

@@ -253,8 +253,15 @@ class Workspace:
         Args:
             report: called at the start of each of its stages.
         """
-        before, self.report = len(self._tables), report or _silent
+        self.report = report or _silent
         self.compiler = self.compiler.anew()
+        with self.passing():
+            yield
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """What is made inside vanishes at the end; what was there before stays."""
+        before = len(self._tables)
         try:
             yield
         finally:

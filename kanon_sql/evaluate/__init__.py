@@ -11,7 +11,7 @@ from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes
 from kanon_sql.evaluate.class_unions import refuse_overlaps
 from kanon_sql.evaluate.classes import Frames, classes, flagged_classes, judged_columns
-from kanon_sql.evaluate.evaluator import Evaluator
+from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.examine import (
     Achieved,
     Examination,
@@ -29,7 +29,7 @@ from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import rows_in_words
-from kanon_sql.evaluate.search import refuse_other_classes, searched
+from kanon_sql.evaluate.search import refuse_other_classes, searched, searched_again
 
 __all__ = [
     "Achieved",
@@ -55,6 +55,7 @@ __all__ = [
     "failing_classes",
     "flagged_classes",
     "groupings",
+    "is_sound",
     "judged_columns",
     "order_domains",
     "reference_in",
@@ -64,6 +65,7 @@ __all__ = [
     "refuse_what_cuts_break",
     "rows_in_words",
     "searched",
+    "searched_again",
     "table_frames",
     "with_codes",
     "with_labels",

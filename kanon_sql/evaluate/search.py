@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,6 +25,7 @@ from kanon_sql.models import METRICS, PrivacyModel, models_of
 from kanon_sql.search import (
     MAX_NODES,
     Batch,
+    Node,
     Outcome,
     Progress,
     Search,
@@ -38,7 +39,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.spec import Spec
 
-__all__ = ["refuse_other_classes", "searched"]
+__all__ = ["refuse_other_classes", "searched", "searched_again"]
 
 
 @contextmanager
@@ -98,6 +99,39 @@ def searched(
         outcome = _outcome(run, given.workspace, spec, budget or Budget())
         answered = (spec, given, evaluator, run, outcome, evaluator.work)
         yield NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
+
+
+def searched_again(
+    found: Chosen, refused: Container[Node], criterion: str, budget: Budget | None = None
+) -> NothingFound | Chosen:
+    """The best node but for those that turned out not to do, by what was asked already and what is missing.
+
+    The strategy is ``optimal``, whatever the first one was: it proves its answer without taking the generalizations of
+    a node that does for nodes that do.
+
+    Args:
+        found: the search before, in whose workspace this one runs.
+        refused: the nodes that will not do although they satisfy the requirements.
+        criterion: what the others have in common, to be added to what the outcome says.
+        budget: when to end this search early.
+
+    Raises:
+        SearchTooLarge: the lattice has too many nodes for ``optimal``.
+    """
+    evaluator, known = found.evaluator, found.search.verdicts
+
+    def ask(batch: Batch) -> Iterator[Verdict]:
+        told = [node for node in batch.nodes if node in known and not (batch.metrics and known[node].metric is None)]
+        missing = tuple(node for node in batch.nodes if node not in set(told))
+        answers = evaluator.answers(replace(batch, nodes=missing)) if missing else ()
+        for verdict in (*(known[node] for node in told), *answers):
+            yield replace(verdict, satisfied=False) if verdict.node in refused else verdict
+
+    run = search("optimal", replace(evaluator.question(), monotone=False), ask)
+    outcome = _outcome(run, found.workspace, found.spec, budget or Budget())
+    outcome = replace(outcome, criterion=f"{outcome.criterion}, {criterion}")
+    answered = (found.spec, found.prepared, evaluator, run, outcome, evaluator.work)
+    return NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
 
 
 def _refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:

@@ -7,10 +7,11 @@ visible under the release's name.
 
 from __future__ import annotations
 
-from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared
+from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, pending_records, published_manifest
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
+from kanon_sql.release.unsafe_nodes import UnsafeNodes
 from kanon_sql.release.write import Choice, Written, written_release
 
 __all__ = [
@@ -20,11 +21,13 @@ __all__ = [
     "JointVerdict",
     "Pending",
     "Record",
+    "UnsafeNodes",
     "Written",
     "addition",
     "coarsened",
     "comparable_releases",
     "compared",
+    "held_levels",
     "pending_records",
     "publish",
     "published_manifest",

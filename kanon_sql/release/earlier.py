@@ -19,7 +19,7 @@ from kanon_sql.release.write import Written
 from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
 
-__all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared"]
+__all__ = ["JointVerdict", "addition", "coarsened", "comparable_releases", "compared", "held_levels"]
 
 
 @dataclass(frozen=True)
@@ -30,13 +30,15 @@ class JointVerdict:
         table: the ledger's name.
         earlier: the earlier releases.
         joint: what the joint classes achieve; None when there is no earlier release.
-        coarsened: the search was held at the levels that earlier releases have.
+        coarsened: the search was held at the levels that earlier releases have, or above.
+        refused: how many nodes were compared before this one, and were not safe.
     """
 
     table: str
     earlier: Sequence[Entry]
     joint: JointClasses | None
-    coarsened: bool
+    coarsened: bool = False
+    refused: int = 0
 
     @property
     def passed(self) -> bool:
@@ -72,6 +74,7 @@ class JointVerdict:
             "table": self.table,
             "earlier": [entry.name for entry in self.earlier],
             "coarsened": self.coarsened,
+            "refused": self.refused,
             "changed": [] if joint is None else list(joint.changed),
             "classes": joint.examinations[0].classes_dict() if joint is not None and joint.examinations else {},
             "achieved": {} if joint is None else {item.model.label: item.to_dict() for item in joint.achieved},
@@ -137,29 +140,40 @@ def _obstacles(
     return found
 
 
-def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
-    """The spec with every quasi-identifier held at the lowest level that was released of it.
+def held_levels(spec: Spec, entries: Sequence[Entry]) -> dict[str, int]:
+    """The lowest level at which earlier releases show each quasi-identifier of a spec.
 
-    A level above tells nobody less: the lower one is out. At that very level the joint classes are those of
-    the new release itself, but for suppressed rows and attributes that only earlier releases have. So the
-    search sees them. What it finds is compared like any other release. An attribute that earlier releases have at its
-    top only is as good as new, and free.
-
-    Raises:
-        SpecError: the spec's own limits are below that level.
+    An attribute that they have at its top only is as good as new, and not among them.
     """
-    columns = dict(spec.quasi_identifiers)
-    problems = []
-    for name, column in columns.items():
+    held = {}
+    for name, column in spec.quasi_identifiers.items():
         digest = digest_of(spec, column)
         shown = [
             item.level
             for entry in entries
             if (item := entry.quasi_identifiers.get(name)) and item.digest == digest and item.level < item.height
         ]
-        if not shown:
-            continue
-        level = max(min(shown), column.minimum_level)
+        if shown:
+            held[name] = min(shown)
+    return held
+
+
+def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
+    """The spec with every quasi-identifier at or above the lowest level that was released of it.
+
+    At that very level the joint classes are those of the new release itself, but for suppressed rows and attributes
+    that only earlier releases have. So the search sees them. A level above tells nobody less of the rows that are out
+    at the lower one; but rows that the earlier releases left out are a joint class with those of their kind alone, and
+    at a higher level there are more of these. What the search finds is compared like any other release.
+
+    Raises:
+        SpecError: the spec's own limits are below that level.
+    """
+    columns = dict(spec.quasi_identifiers)
+    problems = []
+    for name, lowest in held_levels(spec, entries).items():
+        column = columns[name]
+        level = max(lowest, column.minimum_level)
         if column.maximum_level is not None and column.maximum_level < level:
             problems.append(
                 Problem(
@@ -167,26 +181,27 @@ def coarsened(spec: Spec, entries: Sequence[Entry]) -> Spec:
                     f"earlier releases, and the highest allowed is {column.maximum_level}; raise it"
                 )
             )
-        columns[name] = column.model_copy(update={"minimum_level": level, "maximum_level": level})
+        columns[name] = column.model_copy(update={"minimum_level": level})
     if problems:
         raise SpecError(problems)
     return spec.model_copy(update={"quasi_identifiers": columns})
 
 
-def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held: bool) -> JointVerdict:
+def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, refused: int | None = None) -> JointVerdict:
     """Compare a written release with the earlier ones.
 
     Args:
         found: the search and its node; its lookup tables are still there.
         written: the release, not yet published.
         entries: the earlier releases.
-        held: the search was held at their levels.
+        refused: the search was held at their levels, or above, and so many nodes were compared there before; None where
+            it was not.
     """
     spec = found.spec
     assert spec.ledger is not None
     table = ".".join(spec.ledger.table)
     if not entries:
-        return JointVerdict(table, (), None, held)
+        return JointVerdict(table, (), None)
     lookups = _lookups(found, entries)
     digests = {name: digest_of(spec, column) for name, column in spec.quasi_identifiers.items()}
     levels = dict(zip(spec.quasi_identifiers, found.node, strict=True))
@@ -213,7 +228,7 @@ def compared(found: Chosen, written: Written, entries: Sequence[Entry], *, held:
     )
     models = _models([spec.privacy, *(entry.privacy for entry in entries)])
     joint = examine_jointly(found.workspace, found.columns, views, models, spec.unit, found.sets.rows)
-    return JointVerdict(table, entries, joint, held)
+    return JointVerdict(table, entries, joint, refused is not None, refused or 0)
 
 
 def _models(asked: Sequence[Sequence[Requirement]]) -> list[PrivacyModel]:

@@ -210,7 +210,8 @@ def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
 def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
     said = [("ledger", str(ledger["table"])), ("compared with", ", ".join(ledger["earlier"]) or "none: the first one")]
     if ledger["coarsened"]:
-        said.append(("coarsened", "searched at the levels that earlier releases have"))
+        refused = f", after {number(ledger['refused'])} that did not do" if ledger["refused"] else ""
+        said.append(("coarsened", f"searched at the levels that earlier releases have, or above{refused}"))
     if ledger["changed"]:
         said.append(("not comparable", ", ".join(ledger["changed"])))
     if not ledger["achieved"]:

@@ -24,7 +24,7 @@ class LedgerOptions(Part):
     Attributes:
         table: the ledger's table; it is made by the first release.
         on_conflict: ``refuse`` a release that together with earlier ones breaks a requirement, or
-            ``coarsen`` it: search again at the levels that earlier releases have.
+            ``coarsen`` it: search again at the levels that earlier releases have, or above.
     """
 
     expected: ClassVar[str] = "{table: kanon_sql_ledger, on_conflict: refuse} or the table's name"

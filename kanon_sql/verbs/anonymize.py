@@ -11,27 +11,33 @@ from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
 from kanon_sql.release import (
     Choice,
     Entry,
     JointVerdict,
+    UnsafeNodes,
     Written,
     addition,
     coarsened,
     comparable_releases,
     compared,
+    held_levels,
     publish,
     refuse_foreign_release,
     written_release,
 )
+from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize"]
+
+MOST_COMPARED = 32
+"""So many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
 
 
 def anonymize(
@@ -85,15 +91,60 @@ def anonymize(
             refuse_foreign_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
-        def attempt(asked: Spec, *, held: bool) -> tuple[Result, JointVerdict | None]:
-            with searched(engine, asked, report, budget, all_minimal=all_minimal) as found:
-                return _released(found, earlier, started, held=held, details=details)
-
-        result, together = attempt(spec, held=False)
-        if together is not None and together.conflict and spec.ledger and spec.ledger.on_conflict == "coarsen":
-            result, _ = attempt(coarsened(spec, earlier or ()), held=True)
+        with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
+            result, together = _released(found, earlier, started, details=details)
+        coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
+        if coarsen and together is not None and together.conflict and isinstance(found, Chosen):
+            unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
+            unsafe.add(found.best)
+            with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
+                result = _coarser(above, unsafe, result, earlier or (), started, budget, details=details)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
+
+
+def _coarser(
+    found: NothingToSearch | NothingFound | Chosen,
+    unsafe: UnsafeNodes,
+    result: Result,
+    earlier: Sequence[Entry],
+    started: float,
+    budget: Budget | None,
+    *,
+    details: bool,
+) -> Result:
+    """The best node at or above the levels of the earlier releases that is safe beside them, published.
+
+    What the search finds is compared, then the best of what is left, until one is safe. The search proves each to be
+    the best of what is left; what follows from a node that is not safe is left out.
+
+    Args:
+        found: the search there.
+        unsafe: the node that a search of all levels found, and what follows from it.
+        result: what became of that one.
+        earlier: the releases of the ledger.
+        started: when the run began.
+        budget: of each search.
+        details: also count what a report shows.
+    """
+    if not isinstance(found, Chosen):
+        return _released(found, earlier, started, details=details)[0]
+    while isinstance(found, Chosen):
+        if found.node not in unsafe:
+            with found.workspace.passing():
+                result, together = _released(found, earlier, started, refused=len(unsafe), details=details)
+            if together is None or not together.conflict:
+                return result
+            unsafe.add(found.best)
+        lattice = found.evaluator.question().lattice
+        if len(unsafe) == MOST_COMPARED or lattice.size > MAX_NODES:
+            why = f"of {lattice.size:,} generalizations at or above earlier levels the {len(unsafe)} best were compared"
+            return replace(result, message=f"{result.message}; {why}, and whether another one is safe is not known")
+        found = searched_again(found, unsafe, "among those that are safe beside earlier releases", budget)
+    none = f"of the generalizations at or above earlier levels none is safe ({len(unsafe)} compared)"
+    if found.outcome.stopped is not None:
+        none = f"{found.outcome.stopped} after {len(unsafe)} generalizations, none of them safe"
+    return replace(result, message=f"{result.message}; {none}")
 
 
 def _released(
@@ -101,7 +152,7 @@ def _released(
     earlier: Sequence[Entry] | None,
     started: float,
     *,
-    held: bool,
+    refused: int | None = None,
     details: bool,
 ) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
@@ -110,7 +161,8 @@ def _released(
         found: the search.
         earlier: the releases of the ledger; None without a ledger.
         started: when the run began.
-        held: the search was held at the levels of the earlier releases.
+        refused: the search was held at the levels of the earlier releases, or above, and so many nodes were compared
+            there before; None where it was not.
         details: also count what a report shows.
     """
     spec = found.spec
@@ -135,7 +187,7 @@ def _released(
     with written_release(found.workspace, choice) as written:
         if written.masked:
             rows["masked"] = written.masked
-        together = None if earlier is None else compared(found, written, earlier, held=held)
+        together = None if earlier is None else compared(found, written, earlier, refused=refused)
         result = Result(
             verb="anonymize",
             verdict="pass",

@@ -1,13 +1,16 @@
-"""Unsorted matching: rows that are released in the order of the source give themselves away."""
+"""Unsorted matching: releases in one order are one table, and rows in the source's order give themselves away."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import atanh, inf, sqrt
-from typing import ClassVar
+from typing import ClassVar, Literal
 
-from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
-from kanon_sql.disclosure.attacks.method import AttackMethod, Need, roles_in_source
+from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target, Unmeasured
+from kanon_sql.disclosure.attacks.by_position import joined_by_position
+from kanon_sql.disclosure.attacks.common_order import DEVIATIONS
+from kanon_sql.disclosure.attacks.method import AttackMethod, Need, Option, roles_in_source
 from kanon_sql.disclosure.attacks.vectors import (
     cell_text,
     covers_of,
@@ -27,27 +30,40 @@ __all__ = ["UnsortedMatching", "correlated"]
 LEAST_GROUPS = 8
 """Fewer independent positions show nothing: any order of them is likely enough by chance."""
 
-DEVIATIONS = 5.0
-"""A correlation so many standard errors from 0 is no accident: about one in two million random orders has it."""
 
-
-def _cannot_read_order(given: Given) -> str | None:
-    """Why the physical order of rows cannot be compared here; None when it can."""
-    engine, spec, release, source = given.engine, given.spec, given.release, given.source
-    if engine.capabilities.row_id is None:
+def _unordered(given: Given, target: Target) -> str | None:
+    """Why the physical order of a table's rows cannot be seen; None when it can."""
+    engine = given.engine
+    row_id = engine.capabilities.row_id
+    if row_id is None:
         return f"{engine.dialect.name} has no physical row identifier: the order of a table's rows cannot be seen"
-    if spec.source.table is None:
-        return "the source is a query or a file, whose rows have no physical identifier"
-    for name, parts in (("source", spec.source.table), ("release", release.parts)):
-        if engine.exists(parts) != "table":
-            return f"the {name} is not a table, so that its rows have no physical identifier"
-        if not _has_row_id(engine, parts):
-            return f"the rows of the {name} have no physical identifier"
-    if engine.capabilities.row_id in {name.lower() for name in (*release.columns, *source.columns)}:
-        return f"a column is called {engine.capabilities.row_id}, which hides the physical identifier of the rows"
-    if not any(name in release.columns for name in (*spec.sensitive, *spec.keep)):
-        return "the release has no column besides the quasi-identifiers, so that the order of rows tells nothing"
+    if engine.exists(target.parts) != "table":
+        return f"{target.shown} is not a table, so that its rows have no physical identifier"
+    if not _has_row_id(engine, target.parts):
+        return f"the rows of {target.shown} have no physical identifier"
+    if row_id in {name.lower() for name in target.columns}:
+        return f"{target.shown} has a column called {row_id}, which hides the physical identifier of its rows"
     return None
+
+
+def _not_comparable(given: Given) -> str | None:
+    """Why the release's order cannot be compared with the source's; None when it can."""
+    spec = given.spec
+    if given.engine.capabilities.row_id is not None and spec.source.table is None:
+        return "the source is a query or a file, whose rows have no physical identifier"
+    if why := _unordered(given, given.source):
+        return why
+    if not any(name in given.release.columns for name in (*spec.sensitive, *spec.keep)):
+        return (
+            "the release has no column besides the quasi-identifiers: its order tells nothing until another release in "
+            "the same order is joined with it (--earlier)"
+        )
+    return None
+
+
+def _tells_no_order(given: Given) -> str | None:
+    """Why nothing can be made of the order of the release's rows; None when something can."""
+    return _unordered(given, given.release) or (None if given.earlier else _not_comparable(given))
 
 
 def _has_row_id(engine: Engine, parts: tuple[str, ...]) -> bool:
@@ -61,7 +77,7 @@ def _has_row_id(engine: Engine, parts: tuple[str, ...]) -> bool:
         return False
 
 
-_A_READABLE_ORDER = Need(_cannot_read_order)
+_A_READABLE_ORDER = Need(_tells_no_order)
 
 
 def correlated(correlation: float, groups: int) -> bool:
@@ -78,12 +94,14 @@ def correlated(correlation: float, groups: int) -> bool:
 
 
 class UnsortedMatching(AttackMethod):
-    """Compare the physical order of the release's rows with the source's (Sweeney 2002, section 4.1).
+    """Join releases by the positions of their rows, and compare their order with the source's (Sweeney 2002, 4.1).
 
-    SQL tables have no order, files have: an attacker who knows in which order the source lists its
-    people finds them in the release by counting. That the classes come in some order tells
-    nothing; the order of the rows within a class does. So each row of a class has a place in (0, 1),
-    in the release and in the source; rows of a class that agree in all released columns are one
+    SQL tables have no order, files have. With earlier releases, the paper's attack: two releases of the same rows in
+    the same order are one table, whose classes are smaller than those of either; see :func:`joined_by_position`.
+
+    An attacker who knows in which order the source lists its people finds them in a release by counting. That the
+    classes come in some order tells nothing then; the order of the rows within a class does. So each row of a class has
+    a place in (0, 1), in the release and in the source; rows of a class that agree in all released columns are one
     group with the mean of their places; and the figure is Spearman's rank correlation of the groups'
     places, weighted by their rows. In a random order it is 0 on average, with a standard error of one
     over the root of groups minus classes; beyond five of them all rows examined are called exposed.
@@ -91,12 +109,29 @@ class UnsortedMatching(AttackMethod):
 
     name: ClassVar[str] = "unsorted"
     needs: ClassVar[tuple[Need, ...]] = (_A_READABLE_ORDER,)
+    uses: ClassVar[tuple[Option, ...]] = (Option.EARLIER,)
+    about_tables: ClassVar[bool] = True
+    default_noted: ClassVar[Literal["k", "l"] | None] = "k"
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:
         """The source has what rows are found by."""
         return roles_in_source(given)
 
-    def run(self, scene: Scene) -> list[Attack]:
+    def run(self, scene: Scene) -> list[Attack | Unmeasured]:
+        """Compare with the source where that is possible, and with every earlier release."""
+        given, name = scene.given, self.name
+        obstacles = {table.shown: _unordered(given, table) for table in given.earlier}
+        found: list[Attack | Unmeasured] = [
+            Unmeasured(f"{name} with {shown}", why) for shown, why in obstacles.items() if why is not None
+        ]
+        joined = [table for table in given.earlier if obstacles[table.shown] is None]
+        found += joined_by_position(scene, joined) if joined else []
+        if why := _not_comparable(given):
+            note = f"the order was not compared with the source's: {why}"
+            return [replace(item, notes=[*item.notes, note]) if isinstance(item, Attack) else item for item in found]
+        return [self._with_source(scene), *found]
+
+    def _with_source(self, scene: Scene) -> Attack:
         """Correlate the places of the rows."""
         source, names = scene.source, list(scene.spec.quasi_identifiers)
         columns = scene.release.columns
@@ -129,15 +164,13 @@ class UnsortedMatching(AttackMethod):
         if independent < LEAST_GROUPS:
             notes.append("too few rows that differ within a class to tell an order from a random one")
         exposed = rows if correlation is not None and correlated(correlation, independent) else 0
-        return [
-            Attack(
-                name=self.name,
-                about=None,
-                examined=rows,
-                exposed=exposed,
-                beyond=exposed,
-                risk=None if correlation is None else abs(correlation),
-                measure="rank correlation of the rows' order within classes with the source's",
-                notes=notes,
-            )
-        ]
+        return Attack(
+            name=self.name,
+            about=None,
+            examined=rows,
+            exposed=exposed,
+            beyond=exposed,
+            risk=None if correlation is None else abs(correlation),
+            measure="rank correlation of the rows' order within classes with the source's",
+            notes=notes,
+        )
