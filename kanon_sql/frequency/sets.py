@@ -62,6 +62,7 @@ class FrequencySets:
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
         persons: distinct persons, when the spec names a unit.
+        kept_persons: those of them with a row that is not suppressed for a NULL.
     """
 
     lookups: Sequence[Lookup]
@@ -75,6 +76,12 @@ class FrequencySets:
     rows: int
     null_rows: int
     persons: int | None
+    kept_persons: int | None
+
+    @property
+    def kept_rows(self) -> int:
+        """The rows that every node's classes divide among them."""
+        return self.rows - self.null_rows
 
     def keyed(self, node: Node) -> list[int]:
         """The quasi-identifiers that a node's classes are grouped by: those below their top."""
@@ -150,6 +157,7 @@ def build_frequency_sets(
         rows=raw.rows,
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,
         persons=raw.persons,
+        kept_persons=raw.kept_persons,
     )
 
 
@@ -164,6 +172,7 @@ class _Raw:
         rows: rows of the source.
         null_rows: those with a NULL quasi-identifier.
         persons: distinct persons; None where rows are counted.
+        kept_persons: those with a row that is not suppressed for a NULL; None where rows are counted.
         counting: what a class counts.
     """
 
@@ -173,6 +182,7 @@ class _Raw:
     rows: int
     null_rows: int
     persons: int | None
+    kept_persons: int | None
     counting: Counting
 
 
@@ -201,13 +211,17 @@ def _read(
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
     refuse_mixed_forms(workspace, table, stored, labelled=quasi, weighted=True)
     unit = None if spec.unit is None else "unit"
-    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit)
-    rows, null_rows, persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
+    skips = spec.nulls == "suppress"
+    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit, skip_nulls=skips)
+    rows, null_rows, persons, kept_persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
     if spec.unit is not None:
         for model in models:
             model.refuse_unknown(unknown_rows, spec.unit)
     counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
-    return _Raw(table, quasi, unit, rows, null_rows, None if unit is None else persons, counting)
+    kept = kept_persons if skips else persons
+    if unit is None:
+        return _Raw(table, quasi, unit, rows, null_rows, None, None, counting)
+    return _Raw(table, quasi, unit, rows, null_rows, persons, kept, counting)
 
 
 def _reference(workspace: Workspace, raw: _Raw, index: int, facts: ValueFacts) -> Relation:
