@@ -12,7 +12,7 @@ from itertools import count
 from math import isfinite
 from typing import Any
 
-from kanon_sql.engines import Column, Workspace, refuse_incomplete
+from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.class_counts import Table, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
@@ -178,12 +178,7 @@ class Evaluator:
         judged = {row.number: row for row in rows}
         for number, _ in enumerate(nodes):
             row = judged.get(number)
-            refuse_incomplete("evaluate/node", row and row.rows, self.sets.kept_rows)
-            if self.sets.kept_persons is not None:
-                several = self.sets.counting == "unit"
-                refuse_incomplete(
-                    "evaluate/node", row and row.sizes, self.sets.kept_persons, "persons", at_least=several
-                )
+            self.sets.refuse_incomplete("evaluate/node", row and row.rows, row and row.sizes)
 
     def metrics(self, node: Node, metrics: Mapping[str, Metric]) -> dict[str, float]:
         """Some metrics of a node by their names; those that need no more than its counts share one question.
@@ -252,6 +247,7 @@ class Evaluator:
         return Table(
             name=name,
             frames=node_frames(self.sets, node, covering, self.models),
+            there=self.sets.kept_rows,
             closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
             kept_by=self.models if kept_only else None,
         )

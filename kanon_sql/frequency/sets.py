@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Literal
+from typing import Any, Literal
 
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.frequency.value_facts import ValueFacts, value_facts_of, with_hierarchy
 from kanon_sql.hierarchies import (
     Codes,
@@ -82,6 +82,22 @@ class FrequencySets:
     def kept_rows(self) -> int:
         """The rows that every node's classes divide among them."""
         return self.rows - self.null_rows
+
+    def refuse_incomplete(self, statement: str, rows: Any, sizes: Any) -> None:
+        """Stop where the classes that were judged do not hold every row and every person.
+
+        Args:
+            statement: the template that judged them.
+            rows: the rows in all of them.
+            sizes: what they count, added up; a person who has several vectors may be in several classes.
+
+        Raises:
+            InternalError: somebody was not judged.
+        """
+        refuse_incomplete(statement, rows, self.kept_rows)
+        if self.kept_persons is not None:
+            several = self.counting == "unit"
+            refuse_incomplete(statement, sizes, self.kept_persons, "persons", at_least=several)
 
     def keyed(self, node: Node) -> list[int]:
         """The quasi-identifiers that a node's classes are grouped by: those below their top."""
