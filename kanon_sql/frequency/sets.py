@@ -159,6 +159,8 @@ def build_frequency_sets(
             workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
         )
         values[name] = encoder.population(index, people[name])
+        judged, there = workspace.row("frequency/population/sums", encoded=values[name], people=people[name])
+        refuse_incomplete("frequency/encode", judged, there, "persons of a population")
     base = encoder.base()
     workspace.drop(raw.table)
     return FrequencySets(
