@@ -127,7 +127,7 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
     "plan, a value": (losing("sensitive", "vectors.row_count <> 1"), lambda db: kanon_sql.plan(db, spec(K, L))),
     "plan, sizes": (losing("sizes0", "classes.class_rows <> 1"), lambda db: kanon_sql.plan(db, three_levels())),
     "anonymize": (LOST, lambda db: kanon_sql.anonymize(db, spec())),
-    "compare": (LOST, lambda db: kanon_sql.compare(db, [spec(), spec(suppression={"limit": 0.6})])),
+    "compare": (LOST, lambda db: kanon_sql.compare(db, {"one": spec(), "two": spec(suppression={"limit": 0.6})})),
     "intervals": (
         losing("map0", "map0.atom <> 0"),
         lambda db: kanon_sql.plan(db, spec(K, search={"algorithm": "k_optimize"})),
