@@ -10,6 +10,7 @@
     ├── VerificationError      the written table is not what was promised; it was dropped
     ├── DatabaseError          the database refused or failed
     │   └── QueryTimeout       a statement ran longer than allowed and was cancelled
+    ├── InternalError          what was judged is not all there was to judge; there is no verdict (a defect)
     └── TemplateError          a template is unsafe or not portable (a defect of kanon_sql, or of a template of yours)
 
 No message holds a raw personal value: values are counted and described by kind.
@@ -25,6 +26,7 @@ __all__ = [
     "DatabaseError",
     "ExitCode",
     "HierarchyError",
+    "InternalError",
     "KanonError",
     "Problem",
     "QueryTimeout",
@@ -168,6 +170,12 @@ class DatabaseError(KanonError):
 
 class QueryTimeout(DatabaseError):
     """A statement ran longer than ``--timeout`` and was cancelled."""
+
+
+class InternalError(KanonError):
+    """A statement contradicts itself: what was judged is not all that there was. A defect; no verdict is given."""
+
+    exit_code = ExitCode.DATABASE
 
 
 class TemplateError(KanonError):

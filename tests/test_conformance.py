@@ -20,6 +20,7 @@ CORE = {
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",
     "test_fractions[{}]",
+    "test_every_value_is_judged[{}]",
     'test_names_that_need_quoting[a"b-{}]',
     "test_a_distribution_that_counts_nobody[hierarchical-{}]",
     "test_a_release_replaces_its_own_and_nothing_else[{}]",

@@ -187,11 +187,16 @@ def test_check_reads_the_source_when_it_must(
     requirements: list[dict[str, Any]],
     scans: int,
 ) -> None:
-    """Once to group it when it is the table to check, once for t-closeness's original distribution."""
+    """Once to group it when it is the table to check, once for t-closeness's original distribution.
+
+    A checked table's rows are counted beside its classes, by the statement that judges them: one read more, which
+    DuckDB answers without a scan.
+    """
     connection.execute("CREATE TABLE copy AS SELECT age, zip, sex, diagnosis FROM visits")
     with watched(connection, monkeypatch) as (engine, watch):
         result = kanon_sql.check(engine, spec(*requirements), "visits" if source else "copy")
-    assert result.cost.source_scans == watch.planned_scans == scans
+    assert watch.planned_scans == scans
+    assert result.cost.source_scans == scans + source
     assert result.cost.statements <= 4
 
 

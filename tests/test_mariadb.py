@@ -389,3 +389,49 @@ def test_a_url_that_says_mysql_finds_mariadb(mariadb: Any) -> None:
     assert (engine.dialect.name, engine.scratch.mode) == ("mariadb", "temp")
     assert kanon_sql.plan(engine, spec()).passed
     engine.close()
+
+
+# --- Values that an index does not find ---
+
+
+@pytest.mark.parametrize("unit", [None, "person"])
+def test_the_first_second_of_1970_is_judged(mariadb: Any, unit: str | None) -> None:
+    """The server makes it of a moment before 1970; its class of one was lost between two requirements."""
+    mariadb.execute("SET sql_mode = ''")
+    mariadb.execute("CREATE TABLE seconds (t TIMESTAMP(6) NULL, person INT, s INT)")
+    rows = [f"('200{number % 2}-01-01', {number}, {number // 2 % 2})" for number in range(20)]
+    mariadb.execute(f"INSERT INTO seconds VALUES {', '.join([*rows, _BEFORE_1970])}")
+    ordered = {"t_closeness": {"attribute": "s", "t": 0.9, "distance": "ordered"}}
+    asked = kanon_sql.Spec.from_dict(
+        {
+            "version": 1, "source": "seconds", "release": "seconds_release", "quasi_identifiers": {"t": None},
+            "sensitive": ["s"], "unit": unit, "privacy": [{"k_anonymity": 2}, ordered],
+            "suppression": {"limit": 0.1},
+        }
+    )  # fmt: skip
+    engine = mariadb.connect()
+    found = kanon_sql.check(engine, asked, "seconds")
+    assert not found.passed
+    assert (found.rows["source"], found.classes["count"], found.classes["smallest"]) == (21, 3, 1)
+    assert kanon_sql.anonymize(engine, asked).rows["suppressed"] == 1
+    engine.close()
+    for name in ("seconds", "seconds_release", "kanon_sql_manifest"):
+        mariadb.drop(name)
+
+
+_BEFORE_1970 = "('1969-12-31 23:59:59.999999', 20, 1)"
+
+
+def test_days_that_no_calendar_has_are_different(mariadb: Any) -> None:
+    """A cast made 0000-00-00 of each, so that a class of one looked like one of many."""
+    mariadb.execute("SET sql_mode = 'ALLOW_INVALID_DATES'")
+    for type_name in ("DATE", "DATETIME(6)"):
+        mariadb.execute(f"CREATE TABLE days (d {type_name}, s INT)")
+        mariadb.execute("INSERT INTO days VALUES ('2001-02-30', 1), ('0000-00-00', 1), ('0000-00-00', 2)")
+        engine = mariadb.connect()
+        asked = {"version": 1, "source": "days", "quasi_identifiers": {"d": None}, "privacy": [{"k_anonymity": 2}]}
+        found = kanon_sql.check(engine, kanon_sql.Spec.from_dict(asked), "days")
+        assert (found.classes["count"], found.classes["smallest"]) == (2, 1)
+        engine.close()
+        mariadb.drop("days")
+    mariadb.execute("SET sql_mode = ''")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency import classes_of
 from kanon_sql.hierarchies import build_lookups, exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
@@ -105,11 +105,19 @@ def beliefs_of(
         counts=counts,
         **background.thresholds,
     )
-    return _summed(workspace, background, keys, judged)
+    return _summed(workspace, background, keys, judged, {"joint": joint, "behind": behind})
 
 
-def _summed(workspace: Workspace, background: Background, keys: list[str], judged: Relation) -> Beliefs:
-    row, shown = workspace.row("disclosure/beliefs/summary", judged=judged), background.shown
+def _summed(
+    workspace: Workspace,
+    background: Background,
+    keys: list[str],
+    judged: Relation,
+    made_of: Mapping[str, Relation],
+) -> Beliefs:
+    shown, name = background.shown, "disclosure/beliefs/summary"
+    *row, everybody = workspace.row(name, judged=judged, keys=keys, **made_of)
+    refuse_incomplete(name, row[0], everybody, "persons")
     people, exposed, impossible, of_nobody, unknown = (int(value or 0) for value in row[:-1])
     notes = [
         f"{shown} is believed: it is what the attacker of {background.attribute} knows, and others know other things"

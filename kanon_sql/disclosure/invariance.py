@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.spec import Spec, parse_table_name
@@ -169,11 +169,14 @@ def _measured(
         values=[exact_value(columns[attribute], "checked") for _, columns, _ in tables],
         m=asked.m,
     )
-    repeated, violating_classes, violating_rows, *smallest, repeating, changed, common, before, now = row
+    *counted, of_both, judged, there = row
+    repeated, violating_classes, violating_rows, *smallest, repeating, changed, common, before, now = counted
     if repeated:
         raise SpecError(
             f"{repeated} persons ({asked.person}) have several rows in one version; m-invariance is about one row each"
         )
+    refuse_incomplete("disclosure/invariance", common, of_both, "persons of both versions")
+    refuse_incomplete("disclosure/invariance", judged, there)
     sizes = [int(size) for size in smallest if size is not None]
     return Invariance(
         attribute=attribute,

@@ -6,18 +6,27 @@ the place of a class is among it, so it may be shown to anybody who may see the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.evaluate.class_unions import union_nodes
-from kanon_sql.evaluate.classes import Frames, classes, conditions, measure_name, size_edges, size_number
+from kanon_sql.evaluate.classes import (
+    SUPPRESSED,
+    THERE,
+    Frames,
+    classes,
+    conditions,
+    measure_name,
+    size_edges,
+    size_number,
+)
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import TOLERANCE, PrivacyModel, TCloseness
 from kanon_sql.search import Node
-from kanon_sql.sql import PORTABLE, Sql, Statement, relation, render
+from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, relation, render
 
 __all__ = ["Bin", "Counted", "Table", "count_classes", "distance_edges", "node_frames"]
 
@@ -54,10 +63,12 @@ class Table:
         frames: where they are counted from, with a form for every attribute of ``closeness``.
         closeness: what measures the distances of sensitive attributes.
         kept_by: the requirements; only classes that satisfy all are counted. None counts every class.
+        there: how many rows all its classes have, or the table whose rows they are.
     """
 
     name: str
     frames: Frames
+    there: int | Relation
     closeness: Sequence[TCloseness] = ()
     kept_by: Sequence[PrivacyModel] | None = None
 
@@ -124,15 +135,41 @@ def count_classes(workspace: Workspace, tables: Sequence[Table], models: Sequenc
         branches.append((table, None, sizes))
         branches += [(table, model, distance_edges([model.t])) for model in table.closeness]
     statements = [_statement(workspace, number, *branch) for number, branch in enumerate(branches)]
-    most = sum(len(edges) + 1 for _, _, edges in branches)
+    statements += [
+        workspace.compiler.statement("evaluate/there", number=number, there=THERE, table=table.there)
+        for number, (table, model, _) in enumerate(branches)
+        if model is None and isinstance(table.there, Relation)
+    ]
+    most = sum(len(edges) + 2 for _, _, edges in branches) + len(tables)
     found: dict[int, list[_Counts]] = {}
     for number, *counts in workspace.query(workspace.compiler.union(statements), most):
         found.setdefault(int(number), []).append(_Counts(*(int(count or 0) for count in counts)))
+    _refuse_incomplete([table for table, _, _ in branches], found)
     bins = iter(
-        [(_sizes if model is None else _distances)(edges, row) for row in sorted(found.get(number, []))]
+        [
+            (_sizes if model is None else _distances)(edges, row)
+            for row in sorted(found.get(number, []))
+            if row.bin_number not in (SUPPRESSED, THERE)
+        ]
         for number, (_, model, edges) in enumerate(branches)
     )
     return [Counted(table.name, next(bins), [next(bins) for _ in table.closeness]) for table in tables]
+
+
+def _refuse_incomplete(tables: Sequence[Table], found: Mapping[int, Sequence[_Counts]]) -> None:
+    """The classes of every histogram have all rows of its table, whose first one says how many these are."""
+    there: dict[str, int] = {}
+    for number, table in enumerate(tables):
+        rows = found.get(number, [])
+        if isinstance(table.there, int):
+            there[table.name] = table.there
+        judged = 0
+        for row in rows:
+            if row.bin_number == THERE:
+                there[table.name] = row.rows
+            else:
+                judged += row.rows
+        refuse_incomplete("evaluate/histogram", judged, there.get(table.name))
 
 
 def _statement(
@@ -146,7 +183,7 @@ def _statement(
     measure = "class_size" if closeness is None else measure_name(len(models) - 1, closeness)
     found = classes(replace(table.frames, values=values), models, with_keys=False)
     if kept:
-        columns = list(dict.fromkeys(["class_size", measure]))
+        columns = list(dict.fromkeys(["class_rows", "class_size", measure]))
         found = render("evaluate/flagged", classes=found, columns=columns, conditions=conditions(kept))
     return workspace.compiler.statement(
         "evaluate/histogram",
@@ -156,6 +193,7 @@ def _statement(
         if closeness is None
         else _distance_number(measure, edges),
         kept_only=bool(kept),
+        suppressed=SUPPRESSED,
     )
 
 
@@ -171,6 +209,7 @@ class _Counts(NamedTuple):
     classes: int
     records: int
     smallest: int
+    rows: int
 
 
 def _sizes(edges: Sequence[float], row: _Counts) -> Bin:

@@ -14,9 +14,12 @@ from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = [
+    "SUPPRESSED",
+    "THERE",
     "Frames",
-    "achieved_columns",
+    "achieved_context",
     "achieved_names",
+    "checks_persons",
     "classes",
     "conditions",
     "flagged_classes",
@@ -93,6 +96,15 @@ def is_alone(models: Sequence[PrivacyModel]) -> bool:
     return all(model.attribute is not None for model in framed) and len({(m.frame, m.spans) for m in framed}) == 1
 
 
+def checks_persons(frames: Frames, models: Sequence[PrivacyModel]) -> bool:
+    """Whether classes come with ``all_size``, the persons of all of them, since a join could lose some.
+
+    Where classes are added up for many questions at once, the rows alone are compared: a class's persons and its rows
+    are counted by one GROUP BY, so that a join keeps both or none.
+    """
+    return frames.single and frames.counting == "unit" and any(model.frame is not None for model in models)
+
+
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
     return "class_size" if model.frame is None and not model.by_unions else f"m{index}"
@@ -114,6 +126,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     named = list(zip(names, models, strict=True))
     alone = is_alone(models) and frames.counting == "rows" and not frames.summed
     joined = bool(frames.values) and not alone
+    checks_size = checks_persons(frames, models)
     shared: dict[str, Any] = {
         "keys": frames.keys,
         "key_names": frames.key_names,
@@ -125,8 +138,11 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "numbered": frames.numbered,
         "with_keys": with_keys or joined,
         "label": label,
+        "checks_size": checks_size,
     }
-    groups, values_frames = [], []
+    groups: list[dict[str, Any]] = []
+    values_frames: list[Sql] = []
+    of_rows: list[int] = []
     for frame, relation in frames.values.items():
         facts = frames.facts.get(frame, ())
         for spans in (False, True):
@@ -134,6 +150,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
             if not over:
                 continue
             own = [_columns(name, model) for name, model in over]
+            if over[0][1].attribute is not None:
+                of_rows.append(len(groups))
             groups.append({"models": own})
             values_frames.append(
                 render(
@@ -151,7 +169,9 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                 )
             )
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, rows=_rows(frames.single), **shared)
-    found = render("evaluate/classes", groups=groups, values_frames=values_frames, base_frame=base, **shared)
+    found = render(
+        "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
+    )
     return _with_unions(found, models, unions)
 
 
@@ -212,7 +232,12 @@ def flagged_classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys
     return render(
         "evaluate/flagged",
         classes=classes(frames, models, with_keys=with_keys),
-        columns=[*(frames.key_names if with_keys else []), *frames.carried_names, *judged_columns(models)],
+        columns=[
+            *(frames.key_names if with_keys else []),
+            *frames.carried_names,
+            *(["all_size"] if checks_persons(frames, models) else []),
+            *judged_columns(models),
+        ],
         conditions=conditions(models),
     )
 
@@ -241,6 +266,10 @@ def size_number(edges: Sequence[int]) -> Sql:
     return render("evaluate/size_number", sizes=[edge for edge in edges if edge and edge not in _STEPS])
 
 
+SUPPRESSED, THERE = -1, -2
+"""Instead of a range's number: classes that are not looked at; what there is to judge, in a row of its own."""
+
+
 def achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
     """The columns of ``evaluate/achieved``, in their order."""
     names = [
@@ -248,6 +277,8 @@ def achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
         "classes",
         "kept_classes",
         "class_rows",
+        "class_sizes",
+        "all_size",
         "violating_rows",
         "smallest_class",
         "largest_class",
@@ -258,7 +289,18 @@ def achieved_names(models: Sequence[PrivacyModel]) -> list[str]:
     return names
 
 
-def achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
+def achieved_context(models: Sequence[PrivacyModel]) -> dict[str, Any]:
+    """What ``evaluate/achieved`` needs of the models: its columns, and the numbers that are no range's."""
+    after = achieved_names(models).index("class_rows") + 1
+    return {
+        "models": _achieved_columns(models),
+        "suppressed": SUPPRESSED,
+        "there": THERE,
+        "columns_after": len(achieved_names(models)) - after,
+    }
+
+
+def _achieved_columns(models: Sequence[PrivacyModel]) -> list[dict[str, Sql | None]]:
     """What ``evaluate/achieved`` needs per model."""
     columns: list[dict[str, Sql | None]] = []
     for index, model in enumerate(models):

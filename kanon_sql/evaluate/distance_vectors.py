@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql.engines import Workspace
+from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.search import Node
@@ -69,8 +69,9 @@ class DistanceMatrix:
             "size": "row_count" if sets.counting == "rows" else "person_count",
             "k": k,
         }
-        vectors, outliers = workspace.row("evaluate/distance_vectors/size", **self._shared)
-        self.vectors, self.outliers = int(vectors), int(outliers or 0)
+        sizes = workspace.row("evaluate/distance_vectors/size", **self._shared)
+        self.vectors, self.outliers, rows, self._outlier_rows = (int(size or 0) for size in sizes)
+        refuse_incomplete("evaluate/distance_vectors/size", rows, sets.kept_rows)
         pairs = self.vectors * self.outliers
         if pairs > MOST_PAIRS:
             raise SearchTooLarge(
@@ -111,7 +112,10 @@ class DistanceMatrix:
         """
         questions = [self._question(number, node) for number, node in enumerate(nodes)]
         rows = self._workspace.query(self._workspace.compiler.union(questions), len(nodes))
-        return {nodes[int(number)]: int(suppressed or 0) for number, suppressed in rows}
+        judged = {int(number): outlier_rows for number, _, outlier_rows in rows}
+        for number, _ in enumerate(nodes):
+            refuse_incomplete("evaluate/distance_vectors/node", judged.get(number), self._outlier_rows)
+        return {nodes[int(number)]: int(suppressed or 0) for number, suppressed, _ in rows}
 
     def _question(self, number: int, node: Node) -> Statement:
         compiler = self._workspace.compiler

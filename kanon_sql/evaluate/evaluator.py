@@ -15,7 +15,7 @@ from typing import Any
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.class_counts import Table, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
-from kanon_sql.evaluate.classes import achieved_columns, size_edges, size_number
+from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.examine import Examination, read_examination
 from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
@@ -169,7 +169,16 @@ class Evaluator:
         asked = self.statements.question(dict(enumerate(nodes)), self._coverings, metric)
         for covering, branches in asked.reads:
             covering.reads += branches
-        return [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(nodes))]
+        rows = [NodeRow.of(row) for row in self.workspace.query(asked.statement, len(nodes))]
+        self._refuse_incomplete(nodes, rows)
+        return rows
+
+    def _refuse_incomplete(self, nodes: Sequence[Node], rows: Sequence[NodeRow]) -> None:
+        """The classes of every node hold all rows, and all persons: none was lost when it was judged."""
+        judged = {row.number: row for row in rows}
+        for number, _ in enumerate(nodes):
+            row = judged.get(number)
+            self.sets.refuse_incomplete("evaluate/node", row and row.rows, row and row.sizes)
 
     def metrics(self, node: Node, metrics: Mapping[str, Metric]) -> dict[str, float]:
         """Some metrics of a node by their names; those that need no more than its counts share one question.
@@ -198,11 +207,14 @@ class Evaluator:
             covering,
             None,
             {},
-            models=achieved_columns(self.models),
             kept_only=True,
             size=size_number(edges),
+            checks_size=False,
+            table=None,
+            where=None,
+            **achieved_context(self.models),
         )
-        return read_examination(self.workspace.query(statement, len(edges)), self.models)
+        return read_examination(self.workspace.query(statement, len(edges) + 1), self.models, self.sets.kept_rows)
 
     def releasable(self, spec: Spec, columns: Mapping[str, Column], node: Node) -> Relation | None:
         """A frequency set that covers a node and holds all that is released, if there is one."""
@@ -235,6 +247,7 @@ class Evaluator:
         return Table(
             name=name,
             frames=node_frames(self.sets, node, covering, self.models),
+            there=self.sets.kept_rows,
             closeness=[*asked, *(TCloseness(name, 1.0) for name in others)],
             kept_by=self.models if kept_only else None,
         )

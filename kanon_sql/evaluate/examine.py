@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from kanon_sql.engines import Column, Row, Workspace
+from kanon_sql.engines import Column, Row, Workspace, refuse_incomplete
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate.classes import (
+    SUPPRESSED,
+    THERE,
     Frames,
-    achieved_columns,
+    achieved_context,
     achieved_names,
+    checks_persons,
     conditions,
     flagged_classes,
     is_alone,
@@ -129,10 +132,26 @@ class Examination:
         return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}
 
 
-def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Examination:
-    """The rows of ``evaluate/achieved``, one per size of class, as an examination."""
+def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there: int | None = None) -> Examination:
+    """The rows of ``evaluate/achieved``, one per size of class, as an examination.
+
+    Args:
+        rows: as they are fetched.
+        models: the requirements.
+        there: how many rows there are to judge; None where a row of their own says it.
+
+    Raises:
+        InternalError: other rows were judged, or other persons.
+    """
     named = [dict(zip(achieved_names(models), row, strict=True)) for row in rows]
-    found = sorted((row for row in named if row["class_rows"]), key=lambda row: int(row["size_number"]))
+    if there is None:
+        (there,) = (int(row["class_rows"]) for row in named if int(row["size_number"]) == THERE)
+    judged = [row for row in named if int(row["size_number"]) != THERE]
+    _refuse_incomplete(judged, there)
+    found = sorted(
+        (row for row in judged if row["class_rows"] and int(row["size_number"]) != SUPPRESSED),
+        key=lambda row: int(row["size_number"]),
+    )
     if not found:  # a table without rows: one empty group at most
         empty = [
             Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
@@ -153,6 +172,13 @@ def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> Exa
         achieved=[_achieved(found, index, model) for index, model in enumerate(models)],
         sizes=sizes,
     )
+
+
+def _refuse_incomplete(judged: Sequence[Mapping[str, Any]], there: int) -> None:
+    """Every row of the table is in a class that was judged, and every person of a class is still in it."""
+    refuse_incomplete("evaluate/achieved", sum(int(row["class_rows"] or 0) for row in judged), there)
+    for all_size in {int(row["all_size"]) for row in judged if row["all_size"] is not None}:
+        refuse_incomplete("evaluate/achieved", _total(judged, "class_sizes"), all_size, "persons in classes")
 
 
 def _achieved(rows: Sequence[Mapping[str, Any]], index: int, model: PrivacyModel) -> Achieved:
@@ -293,11 +319,14 @@ def examine(workspace: Workspace, subject: Subject, models: Sequence[PrivacyMode
         flagged = flagged_classes(frames, own, with_keys=False)
         rows = workspace.fetch(
             "evaluate/achieved",
-            len(edges),
+            len(edges) + 1,
             flagged=render("evaluate/examine/sized", flagged=flagged, size=size_number(edges)),
-            models=achieved_columns(own),
             kept_only=False,
             size=Sql("size_number"),
+            checks_size=checks_persons(frames, own),
+            table=subject.table,
+            where=_marked(subject),
+            **achieved_context(own),
         )
         examination = read_examination(rows, own)
         found |= {id(item.model): item for item in examination.achieved}
@@ -344,6 +373,14 @@ def _over(subject: Subject, names: tuple[str, ...] | None) -> Subject:
     return subject if names is None else replace(subject, quasi_identifiers=names)
 
 
+def _marked(subject: Subject) -> Sql | None:
+    """Which rows of the table are examined; None for all."""
+    if subject.mark is None:
+        return None
+    column, value = subject.mark
+    return render("evaluate/examine/marked", column=column, value=value)
+
+
 def _frames(
     workspace: Workspace, subject: Subject, models: Sequence[PrivacyModel], *, numbered: bool = False
 ) -> Frames:
@@ -377,9 +414,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         "keys": keys,
         "key_names": key_names,
         "unit": None if unit is None else exact_value(columns[unit], "checked"),
-        "where": None
-        if subject.mark is None
-        else render("evaluate/examine/marked", column=subject.mark[0], value=subject.mark[1]),
+        "where": _marked(subject),
     }
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     values = {}

@@ -38,6 +38,8 @@ class NodeRow(NamedTuple):
         kept_classes: those that satisfy every requirement.
         suppressed: rows in the others.
         suppressed_monotone: rows that violate a requirement by which the search may prune.
+        rows: rows in all classes.
+        sizes: what all classes count, added up: rows, or persons, who are in a class at least.
         aggregates: what the metric asked for.
     """
 
@@ -46,14 +48,15 @@ class NodeRow(NamedTuple):
     kept_classes: int
     suppressed: int
     suppressed_monotone: int
+    rows: int
+    sizes: int
     aggregates: tuple[Any, ...]
 
     @classmethod
     def of(cls, row: Row) -> Self:
         """A row as the engine returns it; sums over no class are 0."""
-        number, classes, kept, suppressed, monotone, *aggregates = row
-        counts = [int(value or 0) for value in (classes, kept, suppressed, monotone)]
-        return cls(int(number), counts[0], counts[1], counts[2], counts[3], tuple(aggregates))
+        number, classes, kept, suppressed, monotone, rows, sizes = (int(value or 0) for value in row[:7])
+        return cls(number, classes, kept, suppressed, monotone, rows, sizes, tuple(row[7:]))
 
 
 @dataclass(frozen=True)

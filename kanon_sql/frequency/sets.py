@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Literal
+from typing import Any, Literal
 
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.frequency.value_facts import ValueFacts, value_facts_of, with_hierarchy
 from kanon_sql.hierarchies import (
     Codes,
@@ -62,6 +62,7 @@ class FrequencySets:
         rows: rows of the source.
         null_rows: rows suppressed for a NULL quasi-identifier (``nulls: suppress``).
         persons: distinct persons, when the spec names a unit.
+        kept_persons: those of them with a row that is not suppressed for a NULL.
     """
 
     lookups: Sequence[Lookup]
@@ -75,6 +76,28 @@ class FrequencySets:
     rows: int
     null_rows: int
     persons: int | None
+    kept_persons: int | None
+
+    @property
+    def kept_rows(self) -> int:
+        """The rows that every node's classes divide among them."""
+        return self.rows - self.null_rows
+
+    def refuse_incomplete(self, statement: str, rows: Any, sizes: Any) -> None:
+        """Stop where the classes that were judged do not hold every row and every person.
+
+        Args:
+            statement: the template that judged them.
+            rows: the rows in all of them.
+            sizes: what they count, added up; a person who has several vectors may be in several classes.
+
+        Raises:
+            InternalError: somebody was not judged.
+        """
+        refuse_incomplete(statement, rows, self.kept_rows)
+        if self.kept_persons is not None:
+            several = self.counting == "unit"
+            refuse_incomplete(statement, sizes, self.kept_persons, "persons", at_least=several)
 
     def keyed(self, node: Node) -> list[int]:
         """The quasi-identifiers that a node's classes are grouped by: those below their top."""
@@ -136,6 +159,8 @@ def build_frequency_sets(
             workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
         )
         values[name] = encoder.population(index, people[name])
+        judged, there = workspace.row("frequency/population/sums", encoded=values[name], people=people[name])
+        refuse_incomplete("frequency/encode", judged, there, "persons of a population")
     base = encoder.base()
     workspace.drop(raw.table)
     return FrequencySets(
@@ -150,6 +175,7 @@ def build_frequency_sets(
         rows=raw.rows,
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,
         persons=raw.persons,
+        kept_persons=raw.kept_persons,
     )
 
 
@@ -164,6 +190,7 @@ class _Raw:
         rows: rows of the source.
         null_rows: those with a NULL quasi-identifier.
         persons: distinct persons; None where rows are counted.
+        kept_persons: those with a row that is not suppressed for a NULL; None where rows are counted.
         counting: what a class counts.
     """
 
@@ -173,6 +200,7 @@ class _Raw:
     rows: int
     null_rows: int
     persons: int | None
+    kept_persons: int | None
     counting: Counting
 
 
@@ -201,13 +229,17 @@ def _read(
     stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
     refuse_mixed_forms(workspace, table, stored, labelled=quasi, weighted=True)
     unit = None if spec.unit is None else "unit"
-    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit)
-    rows, null_rows, persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
+    skips = spec.nulls == "suppress"
+    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit, skip_nulls=skips)
+    rows, null_rows, persons, kept_persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
     if spec.unit is not None:
         for model in models:
             model.refuse_unknown(unknown_rows, spec.unit)
     counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
-    return _Raw(table, quasi, unit, rows, null_rows, None if unit is None else persons, counting)
+    kept = kept_persons if skips else persons
+    if unit is None:
+        return _Raw(table, quasi, unit, rows, null_rows, None, None, counting)
+    return _Raw(table, quasi, unit, rows, null_rows, persons, kept, counting)
 
 
 def _reference(workspace: Workspace, raw: _Raw, index: int, facts: ValueFacts) -> Relation:

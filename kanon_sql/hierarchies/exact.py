@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql import Relation, Sql, exact_float, exact_text, identifier, slot
+from kanon_sql.sql import Relation, Sql, exact_float, exact_text, exact_time, identifier, slot
 
 __all__ = ["exact_texts", "exact_value", "refuse_blank_ends", "refuse_mixed_forms"]
 
@@ -101,9 +101,10 @@ def refuse_mixed_forms(
 
 
 def exact_value(column: Column, table: str) -> Sql:
-    """A column as it is grouped and compared: text exactly, floats as numbers, other types as they are.
+    """A column as it is grouped and compared: text exactly, floats as numbers, times as what they show.
 
-    Always qualified with its table's alias: the user's names must not meet ours.
+    Other types stay as they are. Always qualified with its table's alias: the user's names must not meet
+    ours.
 
     Raises:
         UnsupportedError: different values of its type may have the same text.
@@ -116,6 +117,8 @@ def exact_value(column: Column, table: str) -> Sql:
     name = Sql(f"{identifier(table)}.{identifier(column.name)}")
     if column.kind in ("text", "other"):
         return exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+    if column.kind in ("date", "timestamp", "moment"):
+        return exact_time(name, day=column.kind == "date")
     return exact_float(name) if column.kind == "float" else name
 
 

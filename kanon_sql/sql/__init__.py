@@ -17,7 +17,18 @@ from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
-from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
+from kanon_sql.sql.text import (
+    Relation,
+    Sql,
+    exact_float,
+    exact_text,
+    exact_time,
+    identifier,
+    literal,
+    relation,
+    slot,
+    sql_list,
+)
 
 __all__ = [
     "MARK_PROPERTY",
@@ -38,6 +49,7 @@ __all__ = [
     "dialect_named",
     "exact_float",
     "exact_text",
+    "exact_time",
     "identifier",
     "level_expression",
     "literal",

@@ -23,6 +23,7 @@ __all__ = [
     "called",
     "exact_float",
     "exact_text",
+    "exact_time",
     "grouped",
     "identifier",
     "identifiers",
@@ -42,7 +43,7 @@ __all__ = [
 ANY_RUN = "kanon_00000000_"
 """Stands for what a run's scratch names begin with while a statement is compiled."""
 
-MARKS = ("number", "fraction", "scaled", "unscaled")
+MARKS = ("number", "time", "day", "fraction", "scaled", "unscaled")
 """Collations that no engine has: a template marks with them what some dialects write in another way."""
 
 
@@ -210,3 +211,13 @@ def exact_float(expression: Sql) -> Sql:
     Two of them in a class would look like two different sensitive values. A mark like that of :func:`exact_text`.
     """
     return Sql(f'{expression} COLLATE "number"')
+
+
+def exact_time(expression: Sql, *, day: bool) -> Sql:
+    """A point in time, or a day, compared as what it shows, also by an index. A mark like that of :func:`exact_text`.
+
+    Args:
+        expression: a value of a calendar's type.
+        day: it is a date without a time.
+    """
+    return Sql(f'{expression} COLLATE "{"day" if day else "time"}"')

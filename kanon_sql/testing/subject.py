@@ -36,6 +36,8 @@ class Subject(ABC):
         dialect: its SQL.
         types: logical type -> what ``CREATE TABLE`` says.
         lacks: names of conformance tests that do not apply -> why, in a sentence.
+        strange: column type -> literals of different values that may be unequal to themselves, rounded, or merged on
+            their way through a table, a union, an index or a cast; NULL is added.
         slow: a query that runs for a minute at least, unless it is cancelled; empty when none can be written.
     """
 
@@ -43,6 +45,7 @@ class Subject(ABC):
     dialect: Dialect
     types: ClassVar[Mapping[str, str]] = TYPES
     lacks: ClassVar[Mapping[str, str]] = {}
+    strange: ClassVar[Mapping[str, Sequence[str]]] = {}
     slow: ClassVar[str] = ""
 
     @abstractmethod

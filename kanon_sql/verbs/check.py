@@ -157,7 +157,7 @@ class _Found:
     def details(self, workspace: Workspace, spec: Spec) -> Details:
         """What a report shows: the classes of the spec's quasi-identifiers, counted."""
         closeness = closeness_among(groupings(self.models)[None])
-        table = Table("table", table_frames(self.subject, closeness), closeness)
+        table = Table("table", table_frames(self.subject, closeness), self.subject.table, closeness)
         return of_table(workspace, spec, self.models, table)
 
 

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
@@ -32,6 +32,23 @@ class ClickHouseSubject(Subject):
     name = "clickhouse"
     dialect = dialect_named("clickhouse")
     types = NULLABLE
+    strange: ClassVar = {
+        "Nullable(Float64)": ("nan", "inf", "-inf", "0", "5e-324", "0.1"),
+        "Nullable(Float32)": ("nan", "inf", "0", "toFloat32(0.1)", "16777216"),
+        "LowCardinality(Nullable(String))": ("'a'", "'A'", "''", "'a '", "'a\\0'"),
+        "Nullable(Enum8('' = 0, 'a' = 1, 'A' = 2))": ("''", "'a'", "'A'"),
+        "Nullable(FixedString(3))": ("'a'", "'a '", "''"),
+        "Nullable(DateTime64(9, 'UTC'))": ("'1970-01-01 00:00:00.000000001'", "'1970-01-01 00:00:00'", "'2200-01-01'"),
+        "Nullable(DateTime('Europe/Berlin'))": ("0", "1", "4294967295"),
+        "Nullable(Date)": ("'1970-01-01'", "'2149-06-06'", "'2001-02-28'"),
+        "Nullable(Date32)": ("'1900-01-01'", "'2299-12-31'", "'1970-01-01'"),
+        "Nullable(UInt64)": ("0", "18446744073709551615", "9223372036854775808"),
+        "Nullable(Int256)": ("0", "57896044618658097711785492504343953926634992332820282019728792003956564819967"),
+        "Nullable(Decimal(76, 30))": ("0", "0.000000000000000000000000000001"),
+        "Nullable(IPv6)": ("'::'", "'::1'", "'::ffff:1.2.3.4'"),
+        "Nullable(UUID)": ("'00000000-0000-0000-0000-000000000000'", "'123e4567-e89b-12d3-a456-426655440000'"),
+        "Nullable(Bool)": ("true", "false"),
+    }  # fmt: skip
     slow = "SELECT count() AS n FROM numbers(100000000000000) WHERE sipHash64(number) = 7"
 
     def __init__(self) -> None:

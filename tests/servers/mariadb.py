@@ -97,6 +97,32 @@ class MariaDBSubject(UrlSubject):
     name = "mariadb"
     dialect = dialect_named("mariadb")
     types: ClassVar = {**TYPES, "text": "LONGTEXT", "timestamp": "DATETIME(6)", "moment": "TIMESTAMP(6) NULL"}
+    strange: ClassVar = {
+        "TIMESTAMP(6) NULL": (
+            "'1970-01-01 00:00:00.999999'", "'1970-01-01 00:00:00.000001'", "'1970-01-01 00:00:01'", "'0000-00-00'",
+            "'2038-01-19 03:14:07.999999'",
+        ),
+        "DATETIME(6)": (
+            "'0000-00-00'", "'0000-00-00 00:00:00.999999'", "'2001-00-00'", "'2001-02-30'", "'2001-02-31'",
+            "'9999-12-31 23:59:59.999999'", "'0000-01-01'", "'1970-01-01 00:00:00.999999'",
+        ),
+        "DATETIME": ("'2001-02-30'", "'2001-03-02'", "'0000-00-00'", "'2001-01-00'"),
+        "DATE": ("'0000-00-00'", "'2001-02-30'", "'2001-02-31'", "'2001-02-28'", "'2001-00-00'", "'9999-12-31'"),
+        "TIME(6)": ("'-838:59:59.999999'", "'838:59:59.999999'", "'00:00:00'", "'-00:00:00.000001'"),
+        "YEAR": ("'0000'", "2155", "1901", "2001"),
+        "BIT(1)": ("0", "1"),
+        "ENUM('a', 'b', '1')": ("''", "'a'", "'b'", "'1'"),
+        "SET('a', 'b')": ("''", "'a'", "'b'", "'a,b'"),
+        "JSON": ("'{\"a\":1}'", "'{\"a\": 1}'", "'null'"),
+        "CHAR(5)": ("'a'", "'A'", "''", "'ä'"),
+        "VARCHAR(9)": ("'a'", "'a '", "'A'", "''", "'ß'", "'ss'"),
+        "VARBINARY(4)": ("'a'", "'a '", "''", "0x00", "0x0000"),
+        "DOUBLE": ("0", "1e308", "5e-324", "0.1", "0.1e0 + 0.2e0"),
+        "FLOAT": ("0", "0.1", "16777216", "3.4e38"),
+        "DECIMAL(65, 30)": ("0", "0.000000000000000000000000000001", "99999999999999999999999999999999999"),
+        "BIGINT UNSIGNED": ("0", "18446744073709551615", "9223372036854775808", "18446744073709551614"),
+        "UUID": ("'00000000-0000-0000-0000-000000000000'", "'123e4567-e89b-12d3-a456-426655440000'"),
+    }  # fmt: skip
     slow = (
         "SELECT COUNT(*) AS n FROM seq_1_to_1000000 AS a CROSS JOIN seq_1_to_1000000 AS b WHERE (a.seq * b.seq) % 7 = 9"
     )
@@ -109,7 +135,7 @@ class MariaDBSubject(UrlSubject):
         executable("mariadbd")
         self.server: MariaDBServer = started(MariaDBServer)
         super().__init__(self.server.url())
-        self.execute("SET time_zone = '+00:00'")
+        self.execute("SET time_zone = '+00:00', sql_mode = 'ALLOW_INVALID_DATES'")
 
     def value(self, value: Any, kind: str) -> str:
         """Times as the session shows them; there is no cast to TIMESTAMP."""

@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from typing import ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
 from servers.base import Missing, UrlSubject, started
 
 
 class PostgresSubject(UrlSubject):
+    strange: ClassVar = {
+        "NUMERIC": ("'NaN'", "'Infinity'", "'-Infinity'", "0", "1e-300", "1e300", "0.1"),
+        "DOUBLE PRECISION": ("'NaN'", "'Infinity'", "'-Infinity'", "0", "5e-324", "0.1", "0.30000000000000004"),
+        "REAL": ("'NaN'", "'Infinity'", "0", "0.1", "16777216"),
+        "DATE": ("'infinity'", "'-infinity'", "'0001-01-01 BC'", "'2001-02-28'", "'5874897-12-31'"),
+        "TIMESTAMP": ("'infinity'", "'-infinity'", "'1969-12-31 23:59:59.999999'", "'0044-03-15 BC'"),
+        "TIMESTAMPTZ": ("'infinity'", "'-infinity'", "'1970-01-01 00:00:00.999999+00'", "'2001-01-01 00:00+02'"),
+        "TIME": ("'24:00'", "'00:00'", "'23:59:59.999999'"),
+        "TIMETZ": ("'00:00+00'", "'01:00+01'", "'24:00+00'"),
+        "INTERVAL": ("'1 month'", "'1 day'", "'25 hours'"),
+        "CHAR(3)": ("'a'", "'b'", "''"),
+        "TEXT": ("'a'", "'a '", "'A'", "''", "'*'"),
+        "JSONB": ("'1'", "'{\"a\": 1}'", "'null'"),
+        "JSON": ("'1'", "'{\"a\": 1}'", "'{\"a\":1}'"),
+        "BYTEA": ("'\\x'", "'\\x00'", "'\\x61'"),
+        "BIT(3)": ("B'000'", "B'001'"),
+        "INT[]": ("'{}'", "'{1}'", "'{NULL}'", "'{1,2}'"),
+        "UUID": ("'00000000-0000-0000-0000-000000000000'", "'123e4567-e89b-12d3-a456-426655440000'"),
+        "BOOLEAN": ("TRUE", "FALSE"),
+    }
     name = "postgres"
     dialect = dialect_named("postgres")
     slow = "SELECT 1 AS n FROM pg_sleep(60)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import kanon_sql
@@ -55,6 +55,11 @@ class SparkSubject(Subject):
         "timestamp": "TIMESTAMP_NTZ",
         "moment": "TIMESTAMP",
         "uuid": "STRING",
+    }
+    strange: ClassVar[Mapping[str, Sequence[str]]] = {
+        "DOUBLE": ("CAST('NaN' AS DOUBLE)", "CAST('Infinity' AS DOUBLE)", "0D", "5e-324D", "0.1D"),
+        "TIMESTAMP": ("TIMESTAMP '1969-12-31 23:59:59.999999'", "TIMESTAMP '0001-01-01 00:00:00'"),
+        "DATE": ("DATE '0001-01-01'", "DATE '9999-12-31'", "DATE '1582-10-04'", "DATE '1582-10-15'"),
     }
     slow = "SELECT COUNT(*) AS n FROM range(10000000) AS a CROSS JOIN range(1000000) AS b WHERE hash(a.id, b.id) = 7"
     lacks = dict.fromkeys(

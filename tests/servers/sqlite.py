@@ -19,6 +19,17 @@ class SQLiteSubject(UrlSubject):
     dialect = dialect_named("sqlite")
     types: ClassVar = {**TYPES, "uuid": "TEXT"}
     lacks: ClassVar = {"test_moments": "SQLite has no times with a zone"}
+    strange: ClassVar = {
+        "REAL": ("9e999", "-9e999", "0.0", "5e-324", "0.1", "0.30000000000000004"),
+        "INTEGER": ("0", "9223372036854775807", "-9223372036854775808", "9007199254740993", "9007199254740992"),
+        "NUMERIC": ("0", "9223372036854775807", "9007199254740993"),
+        "TEXT COLLATE NOCASE": ("'a'", "'A'", "'a '", "''", "char(0)", "'a' || char(0)"),
+        "TEXT COLLATE RTRIM": ("'a'", "'a '", "''"),
+        "BLOB": ("x''", "x'00'", "x'61'"),
+        "DATE": ("'2001-02-28'", "'0001-01-01'", "'9999-12-31'"),
+        "TIMESTAMP": ("'1969-12-31 23:59:59.999'", "'2001-01-01 00:00:00'", "'0000-01-01 00:00:00'"),
+        "BOOLEAN": ("TRUE", "FALSE"),
+    }
     slow = (
         "SELECT COUNT(*) AS n FROM (WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n "
         "WHERE x < 100000000000) SELECT x FROM n) AS numbers"

@@ -40,6 +40,7 @@ class Background(AttributeAttack):
                 about=attribute,
                 query=ruled_out(scene, class_values(scene, attribute), negations, scene.l_of(attribute)),
                 keys=class_keys(scene),
+                whole=scene.release.relation,
                 measure=f"largest share of a value once {negations} {others} ruled out",
                 notes=[f"the attacker rules out {negations} value{'s' if negations > 1 else ''} of the class"],
             )

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 
 from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_population_k, promised_values
 from kanon_sql.disclosure.attacks.registry import label_of
-from kanon_sql.engines import Column, Engine, Workspace
+from kanon_sql.engines import Column, Engine, Workspace, refuse_incomplete
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import QuasiIdentifier, Spec
@@ -245,6 +245,7 @@ class Cases:
         examined: the number of people it was tried on, as an expression; None: those of the cases.
         against: where cases are matches, the number of those who could be matched, as an expression.
         unmatched: where cases are matches: why there may be none although somebody is exposed.
+        whole: the table whose rows are all in some case, each in one; None where cases are matches.
     """
 
     name: str
@@ -255,6 +256,7 @@ class Cases:
     examined: Sql | None = None
     against: Sql | None = None
     unmatched: str = ""
+    whole: Relation | None = None
     estimate: bool = False
     notes: Sequence[str] = ()
 
@@ -279,9 +281,12 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
 
     Where nothing at all is matched, that says more of how the tables are written than of whom they protect.
     """
-    examined, exposed, beyond, risk, people, others = scene.workspace.row(
-        "disclosure/attacks/counted", cases=cases.query, examined=cases.examined, against=cases.against
-    )
+    examined, exposed, beyond, risk, people, others, there = scene.workspace.row(
+        "disclosure/attacks/counted",
+        cases=cases.query, examined=cases.examined, against=cases.against, whole=cases.whole,
+    )  # fmt: skip
+    if cases.whole is not None:
+        refuse_incomplete(f"the attack {cases.name}", people, there)
     notes = list(cases.notes)
     if cases.against is not None:
         if others and not people and (examined or cases.examined is None):

@@ -34,6 +34,7 @@ class Homogeneity(AttributeAttack):
                 about=attribute,
                 query=ruled_out(scene, class_values(scene, attribute), 0, scene.l_of(attribute)),
                 keys=class_keys(scene),
+                whole=scene.release.relation,
                 measure="largest share of one value in a class",
             )
         ]

@@ -50,6 +50,7 @@ class Similarity(AttackMethod):
                 about=attribute,
                 query=ruled_out(scene, class_labels(scene, attribute, lookup.table, below), 0, 2),
                 keys=class_keys(scene),
+                whole=scene.release.relation,
                 measure="largest share of one node below the top in a class",
             )
         ]

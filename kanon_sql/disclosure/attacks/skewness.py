@@ -66,6 +66,7 @@ class Skewness(AttributeAttack):
                     most=None if most is None else most + TOLERANCE,
                 ),
                 keys=class_keys(scene),
+                whole=scene.release.relation,
                 measure="largest gain of posterior over prior belief",
                 notes=[] if asked else [unsaid],
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kanon_sql.disclosure.risk.attackers import Matches
 from kanon_sql.disclosure.risk.combinations import Columns, Combination
 from kanon_sql.disclosure.risk.histogram import Histogram
-from kanon_sql.engines import Column, Workspace
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import Frames, classes
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.sql import Relation, Sql, identifier, render
@@ -16,6 +16,9 @@ from kanon_sql.sql import Relation, Sql, identifier, render
 __all__ = ["RiskFrames", "combination_measures", "histogram_of", "population_matches"]
 
 MOST_SIZES = 1_000_000
+
+_THERE = -1
+"""Instead of a size: the rows of the table."""
 """Different class sizes that may reach the client; a table of 10^11 rows has fewer."""
 
 
@@ -65,10 +68,14 @@ class RiskFrames:
 
 def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
     """The sizes of a table's classes."""
-    found = workspace.fetch("disclosure/risk/histogram", MOST_SIZES, classes=frames.classes())
-    sizes = {int(size): int(count) for size, count, _ in found if size}
-    rows = sum(int(rows or 0) for *_, rows in found)
-    nobody = sum(int(rows or 0) for size, _, rows in found if not size)
+    name = "disclosure/risk/histogram"
+    answer = workspace.fetch(name, MOST_SIZES, classes=frames.classes(), table=frames.table, there=_THERE)
+    there = sum(int(rows) for size, _, rows in answer if size == _THERE)
+    found = [(int(size), count, int(rows)) for size, count, rows in answer if size != _THERE]
+    sizes = {size: int(count) for size, count, _ in sorted(found) if size}
+    rows = sum(rows for *_, rows in found)
+    refuse_incomplete(name, rows, there)
+    nobody = sum(rows for size, _, rows in found if not size)
     return Histogram(sizes, rows, nobody)
 
 
@@ -86,9 +93,11 @@ def population_matches(workspace: Workspace, frames: RiskFrames, population: Ris
         classes=frames.classes(),
         population=population.classes(),
         keys=[f"k{position}" for position, _ in enumerate(frames.columns)],
+        tables=[frames.table, population.table],
         most=most,
     )
-    found, records, smallest, held, expected, at_risk, uniques, missing, missing_records = row
+    found, records, smallest, held, expected, at_risk, uniques, missing, missing_records, judged, there = row
+    refuse_incomplete("disclosure/risk/population", judged, there)
     return Matches(
         classes=int(found or 0),
         records=int(records or 0),
@@ -119,7 +128,10 @@ def combination_measures(
             unit=frames.person,
             combinations=[[frames.key_names[position] for position in columns] for columns in chunk],
         )
-        for number, count, records, uniques, alike in rows:
+        refuse_incomplete("disclosure/risk/combinations", len(rows), len(chunk), "combinations of columns")
+        (there,) = (row[-1] for row in rows if not int(row[0]))
+        for number, count, records, uniques, alike, judged, _ in rows:
+            refuse_incomplete("disclosure/risk/combinations", judged, there)
             columns = chunk[int(number)]
             found[columns] = Combination(
                 columns, int(count or 0), int(records or 0), int(uniques or 0), float(alike or 0)

@@ -41,8 +41,13 @@ _TYPES: dict[int, tuple[str, Kind]] = {
 }
 """The protocol's type codes; what is missing is ``other``."""
 
-_MODE = "STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
-"""Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes."""
+_MODE = (
+    "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
+)
+"""Errors where a value would be changed, and literals as sqlglot writes them: a backslash escapes.
+
+Dates that no calendar has stay what they are: else 2001-02-30 is cast to 0000-00-00, and a query that only reads does
+not tell."""
 
 _NO_LIMIT = 2**64 - 1
 """Rows of an answer; with less the server would leave the others out without a word."""

@@ -26,6 +26,9 @@ __all__ = ["Partitions", "refuse_what_cuts_break"]
 _NULL = 2**30
 """The number of NULL's interval where it is apart: above all others, whatever they are."""
 
+_NOBODY = (None,) * 6
+"""A span that no row of the answer is about."""
+
 _MAP = ("atom", "interval_number", "head_digit", "finest_digit")
 _MAP_SIZES = ("head_size", "finest_size")
 _MOVES = ("node", "changes", "adds", "cut_at")
@@ -169,7 +172,8 @@ class Partitions:
         return max((model.least_size or 1 for model in self._evaluator.models if model.judges_size), default=1)
 
     def _together(self, spans: Sequence[Span], common: Span, changes: Sequence[list[_Change]]) -> list[Verdict]:
-        compiler, metric = self._workspace.compiler, self._evaluator.metric
+        compiler, evaluator = self._workspace.compiler, self._evaluator
+        metric = evaluator.metric
         numbers = compiler.dialect.numbers
         heads, finests = self.places(common.head), self.places(common.finest)
         columns = [*_MAP, *(_MAP_SIZES if self._sized else ())]
@@ -183,9 +187,13 @@ class Partitions:
         fills["base"] = self._workspace.quoted(self._ordered.base)
         for position, table in enumerate(self._ordered.values.values()):
             fills[f"values_{position}"] = self._workspace.quoted(table)
-        key = (metric.name, self._smallest, self._evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
+        key = (metric.name, self._smallest, evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
         text = compiler.shape("evaluate/partitions/spans", key, self._context)
         found = self._workspace.query(compiler.fill("evaluate/partitions/spans", text, fills), len(spans))
+        judged = {int(row[0]): row for row in found}
+        for number, _ in enumerate(spans):
+            _, _, _, _, rows, sizes, *_ = judged.get(number, _NOBODY)
+            evaluator.sets.refuse_incomplete("evaluate/partitions/spans", rows, sizes)
         return [self._verdict(spans, *row) for row in found]
 
     def _map(self, index: int, head: Places, finest: Places) -> list[list[int]]:
@@ -273,9 +281,10 @@ class Partitions:
         }
 
     def _verdict(
-        self, spans: Sequence[Span], number: Any, total: Any, kept_classes: Any, violating: Any, *sums: Any
+        self, spans: Sequence[Span], number: Any, total: Any, kept_classes: Any, violating: Any, *more: Any
     ) -> Verdict:
-        """The verdict on a span by its row: the metric's aggregates, then its least costs."""
+        """The verdict on a span by its row: what was judged, the metric's aggregates, its least costs."""
+        _, _, *sums = more
         evaluator, metric = self._evaluator, self._evaluator.metric
         sets, sized = evaluator.sets, self._sized
         names = [f"z{position}" for position, _ in enumerate(sized)]

@@ -77,6 +77,10 @@ class Dialect(ABC):
         """A binary fraction that is compared as a number, so that 0 and -0 are one."""
         return number
 
+    def exact_time(self, time: exp.Expr, *, day: bool) -> exp.Expr:
+        """A point in time, or a day, that is equal to itself wherever it is stored and however it is looked up."""
+        return time
+
     def fraction(self, text: exp.Expr) -> exp.Expr:
         """A number with a fraction as text (a CAST in DuckDB), in digits that read back as the number."""
         return text
@@ -93,6 +97,8 @@ class Dialect(ABC):
         """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
         by = {
             "number": self.exact_float,
+            "time": lambda time: self.exact_time(time, day=False),
+            "day": lambda day: self.exact_time(day, day=True),
             "fraction": self.fraction,
             "scaled": self.scaled,
             "unscaled": self.unscaled,

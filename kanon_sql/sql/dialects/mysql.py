@@ -55,6 +55,15 @@ class MariaDB(Dialect):
         )
         return exp.Collate(this=whole, expression=exp.var(self.collation))
 
+    def exact_time(self, time: exp.Expr, *, day: bool) -> exp.Expr:
+        """Of one type in every table that a statement makes, so that an index finds what it holds.
+
+        A key is stored once more before it is looked up. Where the one column is the user's and the other is the
+        server's own, that changes some values: a TIMESTAMP in the first second of 1970 is 0000-00-00 then, and its
+        class is lost in the join.
+        """
+        return exp.cast(time, "DATE" if day else "DATETIME(6)", dialect="mysql")
+
     def fraction(self, text: exp.Expr) -> exp.Expr:
         """All digits, and no power of ten where a decimal can hold the number."""
         return _fraction(text.this)
