@@ -88,6 +88,22 @@ class SessionEngine(ABC):
         """The FROM form of a file."""
         raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
+    def refuse_other_meanings(self) -> None:
+        """See that names in our SQL mean what the engine means by them: a function of somebody's may hide the engine's.
+
+        Raises:
+            UnsupportedError: something of somebody's would be called in the place of the engine's own.
+        """
+        return
+
+    def _refuse_effects(self, query: str) -> None:
+        """Refuse a source query that does something, or gives other rows each time.
+
+        Raises:
+            SpecError: a function in it does.
+        """
+        return
+
     # --- What is the same for all ---
 
     def __enter__(self) -> Self:
@@ -134,7 +150,9 @@ class SessionEngine(ABC):
         if table is not None:
             return self.dialect.relation(table)
         if query is not None:
-            return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
+            text = single_query(query, self.dialect.sqlglot)
+            self._refuse_effects(text)
+            return f"(\n{text}\n)"
         if file is None:
             raise SpecError("source: expected a table, a query or a file, got none of them")
         return self._file(file)
@@ -150,7 +168,9 @@ class SessionEngine(ABC):
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         try:
+            self.refuse_other_meanings()
             yield self.meter
+            self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
 

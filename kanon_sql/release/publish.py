@@ -120,6 +120,7 @@ def publish(
         DatabaseError: another release was entered into the ledger since it was read; nothing was published.
     """
     assert spec.release is not None
+    workspace.engine.refuse_other_meanings()  # the verification has called them
     workspace.report("publishing", None)
     table = beside(spec.release, MANIFEST_TABLE)
     if workspace.capabilities.transactional_ddl:

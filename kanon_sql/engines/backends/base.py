@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql import Dialect
+from kanon_sql.sql import Dialect, Statement
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -113,8 +115,35 @@ class Backend(ABC):
         """Whether a driver's error means that the connection is gone."""
         return False
 
-    def message(self, error: BaseException) -> str:
-        """A driver's error in words, without any value of the data."""
+    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+        """See that our SQL's functions and operators are the server's own.
+
+        Raises:
+            UnsupportedError: something of somebody's would be called in their place.
+        """
+
+    def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
+        """Refuse a source query that does something, or gives other rows each time.
+
+        Raises:
+            SpecError: a function in it does.
+        """
+
+    def reading(self, engine: RelationalEngine) -> AbstractContextManager[None]:
+        """Whatever surrounds a run, such as that nothing is written but by statements that say so."""
+        return nullcontext()
+
+    def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
+        """What is sent, one after the other, for a statement that is run for its effect."""
+        return [statement.sql]
+
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
+        """A driver's error in words, without any value of the data.
+
+        Args:
+            error: the driver's.
+            statement: what was sent last.
+        """
         return f"the database reported {type(error).__name__} (its text may hold values and is not shown)"
 
     def scratch(self, engine: RelationalEngine) -> Scratch:

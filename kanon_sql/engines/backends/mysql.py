@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
 from kanon_sql.errors import DatabaseError
-from kanon_sql.sql import MariaDB, MySQL
+from kanon_sql.sql import MariaDB, MySQL, Statement
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
@@ -175,7 +175,7 @@ class MariaDBBackend(Backend):
         """The server closed the connection, or went away."""
         return _number(error) in _LOST or type(error).__name__ == "InterfaceError"
 
-    def message(self, error: BaseException) -> str:
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """Errors about names, rights and limits keep their text; other texts may hold values."""
         code = _number(error)
         if code in _NAMED:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Kind
-from kanon_sql.sql import affinity, dialect_named
+from kanon_sql.sql import Statement, affinity, dialect_named
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -192,7 +192,7 @@ class SQLiteBackend(Backend):
         """SQLITE_INTERRUPT."""
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
-    def message(self, error: BaseException) -> str:
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """Errors about names and files keep their text; others may hold values."""
         text = str(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
