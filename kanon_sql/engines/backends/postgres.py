@@ -114,6 +114,12 @@ class PostgresBackend(Backend):
     def refuse_other_meanings(self, engine: RelationalEngine) -> None:
         """Those of a schema in the path whose arguments would fit better than PostgreSQL's own, and added casts."""
         self._seek_own_first(engine)
+        types = [str(name) for (name,) in engine._rows(catalog.TYPES_OF_THE_SESSION, _MANY)]
+        if types:
+            raise self.refuse(
+                f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
+                "drop them, or give another connection"
+            )
         inside = "schema.oid <> 'pg_catalog'::pg_catalog.regnamespace"
         rows = engine._rows(
             catalog.routines(f"schema.nspname = ANY (pg_catalog.current_schemas(false)) AND {inside}"), _MANY
@@ -124,22 +130,16 @@ class PostgresBackend(Backend):
             hiding = list(catalog.hiding(theirs, (catalog.Routine(*row) for row in rows)))
             if hiding:
                 schemas = ", ".join(sorted({item.schema for item in hiding}))
-                shown = _listed([f"{item.shown} of the schema {item.schema}" for item in hiding])
                 raise self.refuse(
-                    f"the search path has {shown}, which would be called in place of PostgreSQL's own; connect with a "
-                    f"search_path without {schemas} and say the schema of every table, or move it to another schema"
+                    f"the search path has {_listed(list(map(str, hiding)))}, which would be called in place of "
+                    f"PostgreSQL's own; connect with a search_path without the schema {schemas} and say the schema of "
+                    "every table, or move it to another schema"
                 )
         casts = [str(name) for (name,) in engine._rows(catalog.ADDED_CASTS, _MANY)]
         if casts:
             raise self.refuse(
                 f"this database has casts of its own between PostgreSQL's types ({_listed(casts)}), which change what "
                 "is compared; drop them, or copy the table into a database without them"
-            )
-        types = [str(name) for (name,) in engine._rows(catalog.TYPES_OF_THE_SESSION, _MANY)]
-        if types:
-            raise self.refuse(
-                f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
-                "drop them, or give another connection"
             )
 
     # --- Nothing is written but by statements that say so ---
@@ -284,6 +284,7 @@ class PostgresBackend(Backend):
 
 
 _POLICY = (
-    "row-level security would hide rows of a table that is read: a part of it says nothing of the rest; read it with a role that sees every row (BYPASSRLS, or the owner "
-    "unless row-level security is forced), or through a view that such a role owns, without security_invoker"
+    "row-level security would hide rows of a table that is read: a part of it says nothing of the rest; read it with "
+    "a role that sees every row (BYPASSRLS, or the owner unless row-level security is forced), or through a view that "
+    "such a role owns, without security_invoker"
 )

@@ -47,7 +47,7 @@ class Routine(NamedTuple):
     Attributes:
         schema: where it is.
         name: without its arguments.
-        shown: with them.
+        shown: with them, and as the path needs it with its schema.
         variadic: its last argument stands for any number.
         defaults: how many arguments may be left out.
         types: of the arguments.
@@ -63,6 +63,10 @@ class Routine(NamedTuple):
     types: str
     categories: Sequence[str]
 
+    def __str__(self) -> str:
+        """Its full name."""
+        return f"{self.schema}.{self.name}{self.shown[self.shown.rindex('(') :]}"
+
 
 def routines(where: str) -> str:
     """The query of the functions and operators that our SQL may call, in some schemas.
@@ -72,12 +76,12 @@ def routines(where: str) -> str:
     """
     operators, functions = (", ".join(map(literal, names)) for names in (_OPERATORS, _FUNCTIONS))
     return f"""
-SELECT schema.nspname::text, called.name, called.shown, called.any_number, called.defaults, called.types::text,
+SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults, called.types::pg_catalog.text,
     pg_catalog.array_to_string(ARRAY(
         SELECT CASE
             WHEN base.typname IN ('anyarray', 'anycompatiblearray') THEN 'A'
             WHEN base.typname IN ('any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray') THEN '*'
-            WHEN base.oid < {_BUILT_IN} THEN base.typcategory::text
+            WHEN base.oid < {_BUILT_IN} THEN base.typcategory::pg_catalog.text
             WHEN EXISTS (
                 SELECT FROM pg_catalog.pg_cast AS cast_to WHERE cast_to.casttarget = base.oid
                 AND cast_to.castcontext = 'i' AND cast_to.castsource < {_BUILT_IN}
@@ -91,11 +95,11 @@ SELECT schema.nspname::text, called.name, called.shown, called.any_number, calle
         ORDER BY argument.place
     ), '')
 FROM (
-    SELECT oprnamespace, oprname::text, oid::pg_catalog.regoperator::text, false, 0,
+    SELECT oprnamespace, oprname::pg_catalog.text, oid::pg_catalog.regoperator::pg_catalog.text, false, 0,
         CASE WHEN oprleft = 0 THEN ARRAY[oprright] ELSE ARRAY[oprleft, oprright] END
     FROM pg_catalog.pg_operator WHERE oprname IN ({operators})
     UNION ALL
-    SELECT pronamespace, proname::text, oid::pg_catalog.regprocedure::text, provariadic <> 0, pronargdefaults,
+    SELECT pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0, pronargdefaults,
         proargtypes::pg_catalog.oid[]
     FROM pg_catalog.pg_proc WHERE proname IN ({functions})
 ) AS called (place, name, shown, any_number, defaults, types)
@@ -110,13 +114,19 @@ def hiding(theirs: Iterable[Routine], own: Iterable[Routine]) -> Iterator[Routin
         theirs: in the schemas of the path.
         own: PostgreSQL's.
     """
-    listed = list(own)
-    return (item for item in theirs if any(_hides(item, other) for other in listed if other.name == item.name))
+    named: dict[str, list[Routine]] = {}
+    for routine in own:
+        named.setdefault(routine.name, []).append(routine)
+    for item in theirs:
+        same = named.get(item.name, [])
+        plain = not item.variadic and not item.defaults
+        if plain and any(item.types == other.types for other in same):
+            continue  # of two that are the same, the first in the path is called
+        if any(_hides(item, other) for other in same):
+            yield item
 
 
 def _hides(item: Routine, own: Routine) -> bool:
-    if item.types == own.types and not item.variadic and not item.defaults:
-        return False  # of two that are the same, the first in the path is called
     if "-" in item.categories or (item.categories and set(item.categories) == {"+"}):
         return False  # no argument of ours fits, or PostgreSQL's own fits at least as well
     if item.variadic or own.variadic:
@@ -136,15 +146,15 @@ ADDED_CASTS = (
 """Casts between types of PostgreSQL's that a superuser has added."""
 
 TYPES_OF_THE_SESSION = (
-    "SELECT own.typname::text FROM pg_catalog.pg_type AS own JOIN pg_catalog.pg_type AS other USING (typname) "
+    "SELECT own.typname::pg_catalog.text FROM pg_catalog.pg_type AS own JOIN pg_catalog.pg_type AS other USING (typname) "
     "WHERE own.typnamespace = pg_catalog.pg_my_temp_schema() "
-    "AND other.typnamespace = 'pg_catalog'::pg_catalog.regnamespace ORDER BY 1"
+    "AND other.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND own.typelem = 0 ORDER BY 1"
 )
 """Temporary tables and types under names of PostgreSQL's types, which are sought there first."""
 
 LOOSE_TYPES = (
     f"SELECT castsource::bigint FROM pg_catalog.pg_cast WHERE castfunc <> 0 AND castsource >= {_BUILT_IN} "
-    "AND casttarget IN ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype, 'bpchar'::pg_catalog.regtype)"
+    "AND casttarget IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype, 'pg_catalog.bpchar'::pg_catalog.regtype)"
 )
 """Types of somebody's whose texts a function of theirs makes, so that different values may have one."""
 
@@ -163,7 +173,7 @@ WITH RECURSIVE reached (relation) AS (
     FROM reached
     JOIN pg_catalog.pg_class AS seen ON seen.oid = reached.relation AND seen.relkind = 'v'
     JOIN pg_catalog.pg_rewrite AS rule ON rule.ev_class = seen.oid AND rule.ev_type = '1'
-    CROSS JOIN LATERAL pg_catalog.regexp_matches(rule.ev_action::text, ':relid (\\d+)', 'g') AS found
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(rule.ev_action::pg_catalog.text, ':relid (\\d+)', 'g') AS found
 ),
 called (number) AS (
     SELECT CASE found[1] WHEN 'opno' THEN
@@ -173,7 +183,7 @@ called (number) AS (
     JOIN pg_catalog.pg_class AS seen ON seen.oid = reached.relation AND seen.relkind = 'v'
     JOIN pg_catalog.pg_rewrite AS rule ON rule.ev_class = seen.oid AND rule.ev_type = '1'
     CROSS JOIN LATERAL pg_catalog.regexp_matches(
-        rule.ev_action::text, ':(funcid|opfuncid|aggfnoid|winfnoid|opno) (\\d+)', 'g'
+        rule.ev_action::pg_catalog.text, ':(funcid|opfuncid|aggfnoid|winfnoid|opno) (\\d+)', 'g'
     ) AS found
 ),
 every (number) AS (
@@ -183,7 +193,7 @@ every (number) AS (
         ARRAY[made.aggtransfn::pg_catalog.oid, made.aggfinalfn::pg_catalog.oid]
     ) AS step
 )
-SELECT DISTINCT routine.oid::pg_catalog.regprocedure::text FROM every
+SELECT DISTINCT routine.oid::pg_catalog.regprocedure::pg_catalog.text FROM every
 JOIN pg_catalog.pg_proc AS routine ON routine.oid = every.number AND routine.provolatile = 'v' ORDER BY 1"""
 
 
@@ -191,6 +201,6 @@ def volatile_by_name(names: Iterable[str]) -> str:
     """The query of the volatile functions that go by some names, in any schema."""
     listed = ", ".join(map(literal, sorted(names)))
     return (
-        "SELECT DISTINCT oid::pg_catalog.regprocedure::text FROM pg_catalog.pg_proc "
+        "SELECT DISTINCT oid::pg_catalog.regprocedure::pg_catalog.text FROM pg_catalog.pg_proc "
         f"WHERE provolatile = 'v' AND proname IN ({listed}) ORDER BY 1"
     )
