@@ -123,7 +123,8 @@ OVER_OWN_TYPES = [
     *compares("&", "integer[]", "integer[]"),
     *compares("=", "text", "text"),
     *compares("&", "bigint", "bigint"),
-    "CREATE AGGREGATE public.count(*) (sfunc = int8inc, stype = bigint, initcond = '1000') -- AGGREGATE public.count(*)",
+    "CREATE AGGREGATE public.count(*) (sfunc = int8inc, stype = bigint, initcond = '1000')"
+    " -- AGGREGATE public.count(*)",
     "CREATE AGGREGATE public.min(uuid) (sfunc = uuid_of, stype = uuid) -- AGGREGATE public.min(uuid)",
 ]
 """What extensions such as citext, pg_trgm and intarray bring, and what the same in pg_catalog hides."""
@@ -131,11 +132,11 @@ OVER_OWN_TYPES = [
 
 def test_what_cannot_be_called_in_their_place_is_no_hindrance(postgres: Subject) -> None:
     least = "CREATE FUNCTION public.uuid_of(uuid, uuid) RETURNS uuid IMMUTABLE LANGUAGE sql AS 'SELECT $1'"
-    with made(postgres, f"{least} -- FUNCTION public.uuid_of(uuid, uuid)", *OVER_OWN_TYPES):
-        with closing(postgres.connect()) as engine:
-            (found,) = kanon_sql.check(engine, spec(), "people").achieved.values()
-            assert (found["k"], found["violating_rows"]) == (1, 1)
-            assert kanon_sql.anonymize(engine, released(spec())).rows == {"source": 4, "released": 3, "suppressed": 1}
+    uuids = f"{least} -- FUNCTION public.uuid_of(uuid, uuid)"
+    with made(postgres, uuids, *OVER_OWN_TYPES), closing(postgres.connect()) as engine:
+        (found,) = kanon_sql.check(engine, spec(), "people").achieved.values()
+        assert (found["k"], found["violating_rows"]) == (1, 1)
+        assert kanon_sql.anonymize(engine, released(spec())).rows == {"source": 4, "released": 3, "suppressed": 1}
     postgres.drop("released")
 
 
@@ -167,27 +168,33 @@ def test_temporary_types_under_postgresqls_names_are_refused(postgres: Any, name
 
 
 def test_casts_between_postgresqls_types_are_refused(postgres: Subject) -> None:
-    with made(
-        postgres,
-        "CREATE FUNCTION public.same(text) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1' -- FUNCTION same(text)",
-        "CREATE CAST (text AS integer) WITH FUNCTION public.same(text) AS IMPLICIT -- CAST (text AS integer)",
+    with (
+        made(
+            postgres,
+            "CREATE FUNCTION public.same(text) RETURNS integer IMMUTABLE LANGUAGE sql AS 'SELECT 1' -- FUNCTION same(text)",
+            "CREATE CAST (text AS integer) WITH FUNCTION public.same(text) AS IMPLICIT -- CAST (text AS integer)",
+        ),
+        closing(postgres.connect()) as engine,
+        pytest.raises(UnsupportedError, match="text to integer"),
     ):
-        with closing(postgres.connect()) as engine, pytest.raises(UnsupportedError, match="text to integer"):
-            kanon_sql.check(engine, spec(), "people")
+        kanon_sql.check(engine, spec(), "people")
 
 
 def test_a_type_whose_text_its_owner_makes_is_refused(postgres: Subject) -> None:
     """Both moods have one text, so that two classes of one would be one of two."""
-    with made(
-        postgres,
-        "CREATE TYPE mood AS ENUM ('calm', 'wild') -- TYPE mood",
-        "CREATE FUNCTION hidden(mood) RETURNS varchar IMMUTABLE LANGUAGE sql AS $$SELECT 'mood'::varchar$$"
-        " -- FUNCTION hidden(mood)",
-        "CREATE CAST (mood AS varchar) WITH FUNCTION hidden(mood) -- CAST (mood AS varchar)",
-        "CREATE TABLE felt AS SELECT 'calm'::mood AS q, 'x' AS s UNION ALL SELECT 'wild', 'y' -- TABLE felt",
+    with (
+        made(
+            postgres,
+            "CREATE TYPE mood AS ENUM ('calm', 'wild') -- TYPE mood",
+            "CREATE FUNCTION hidden(mood) RETURNS varchar IMMUTABLE LANGUAGE sql AS $$SELECT 'mood'::varchar$$"
+            " -- FUNCTION hidden(mood)",
+            "CREATE CAST (mood AS varchar) WITH FUNCTION hidden(mood) -- CAST (mood AS varchar)",
+            "CREATE TABLE felt AS SELECT 'calm'::mood AS q, 'x' AS s UNION ALL SELECT 'wild', 'y' -- TABLE felt",
+        ),
+        closing(postgres.connect()) as engine,
+        pytest.raises(UnsupportedError, match="may have the same text"),
     ):
-        with closing(postgres.connect()) as engine, pytest.raises(UnsupportedError, match="may have the same text"):
-            kanon_sql.check(engine, spec(), "felt")
+        kanon_sql.check(engine, spec(), "felt")
 
 
 # --- Source queries that change something ---
@@ -283,7 +290,8 @@ def test_what_a_function_raises_is_not_passed_on(postgres: Subject, state: str) 
         body = f"BEGIN RAISE EXCEPTION ''{text}'', x USING ERRCODE = ''{state}''; END"
         with made(
             postgres,
-            f"CREATE FUNCTION tells(x text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS '{body}' -- FUNCTION tells(text)",
+            f"CREATE FUNCTION tells(x text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS '{body}'"
+            " -- FUNCTION tells(text)",
             f"CREATE TABLE named{number} AS SELECT 'Ada Planted'::text AS q, 'x'::text AS s -- TABLE named{number}",
         ):
             silent(postgres, f"SELECT tells(q) AS q, s FROM named{number}")

@@ -44,18 +44,19 @@ _SERVERS = frozenset(
 """Words of the messages that name tables, columns, types, rights and limits."""
 
 
-def without_values(text: str, statement: Statement | None) -> str | None:
+def without_values(text: str, statement: Statement | None, known: str = "") -> str | None:
     """A database's message with its numbers hidden; None unless every word is the server's own or a name that was sent.
 
     Args:
         text: the message, in English; one in another language is not passed on.
         statement: what was sent last, whose literals do not count.
+        known: other names, such as that of the database.
     """
-    names: set[str] = set()
+    names = {word.casefold() for word in _WORD.findall(known)}
     if statement is not None:
         plain = "(" not in statement.users  # the name of a table, and no SQL of somebody's
         shown = replace(statement, users="") if plain else statement
-        names = {word.casefold() for word in _WORD.findall(shown.redacted)}
+        names |= {word.casefold() for word in _WORD.findall(shown.redacted)}
     words = _WORD.findall(text)
     if not _WORD.sub("", text).isascii() or any(
         not word.isdecimal() and word.casefold() not in _SERVERS | names for word in words

@@ -79,6 +79,7 @@ class PostgresBackend(Backend):
     )
     extra = "postgres"
     _writes = False
+    _place = ""
 
     def in_transaction(self, connection: Connection) -> bool:
         """The driver's own too, in which its connection cannot be told to commit every statement."""
@@ -95,6 +96,8 @@ class PostgresBackend(Backend):
         ]
         (self._path,) = self.first(engine, "SHOW search_path")
         self._seek_own_first(engine)
+        place = "SELECT pg_catalog.current_database(), pg_catalog.current_schemas(false)::pg_catalog.text"
+        self._place = " ".join(map(str, self.first(engine, place)))
         self._prepare_threshold = engine.driver_connection.prepare_threshold
         for name, value in _SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
@@ -277,7 +280,7 @@ class PostgresBackend(Backend):
         said = None
         # With a context it was raised in a function, which may have put anything into it.
         if first and not context and state[:2] in ("2B", "42", "3D", "3F", "25"):
-            said = without_values(first, statement)
+            said = without_values(first, statement, self._place)
         if said is None:
             return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
         return said

@@ -76,7 +76,8 @@ def routines(where: str) -> str:
     """
     operators, functions = (", ".join(map(literal, names)) for names in (_OPERATORS, _FUNCTIONS))
     return f"""
-SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults, called.types::pg_catalog.text,
+SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults,
+    called.types::pg_catalog.text,
     pg_catalog.array_to_string(ARRAY(
         SELECT CASE
             WHEN base.typname IN ('anyarray', 'anycompatiblearray') THEN 'A'
@@ -99,8 +100,8 @@ FROM (
         CASE WHEN oprleft = 0 THEN ARRAY[oprright] ELSE ARRAY[oprleft, oprright] END
     FROM pg_catalog.pg_operator WHERE oprname IN ({operators})
     UNION ALL
-    SELECT pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0, pronargdefaults,
-        proargtypes::pg_catalog.oid[]
+    SELECT pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0,
+        pronargdefaults, proargtypes::pg_catalog.oid[]
     FROM pg_catalog.pg_proc WHERE proname IN ({functions})
 ) AS called (place, name, shown, any_number, defaults, types)
 JOIN pg_catalog.pg_namespace AS schema ON schema.oid = called.place WHERE {where}
@@ -146,7 +147,8 @@ ADDED_CASTS = (
 """Casts between types of PostgreSQL's that a superuser has added."""
 
 TYPES_OF_THE_SESSION = (
-    "SELECT own.typname::pg_catalog.text FROM pg_catalog.pg_type AS own JOIN pg_catalog.pg_type AS other USING (typname) "
+    "SELECT own.typname::pg_catalog.text FROM pg_catalog.pg_type AS own "
+    "JOIN pg_catalog.pg_type AS other USING (typname) "
     "WHERE own.typnamespace = pg_catalog.pg_my_temp_schema() "
     "AND other.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND own.typelem = 0 ORDER BY 1"
 )
@@ -154,7 +156,8 @@ TYPES_OF_THE_SESSION = (
 
 LOOSE_TYPES = (
     f"SELECT castsource::bigint FROM pg_catalog.pg_cast WHERE castfunc <> 0 AND castsource >= {_BUILT_IN} "
-    "AND casttarget IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype, 'pg_catalog.bpchar'::pg_catalog.regtype)"
+    "AND casttarget IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype, "
+    "'pg_catalog.bpchar'::pg_catalog.regtype)"
 )
 """Types of somebody's whose texts a function of theirs makes, so that different values may have one."""
 
