@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, single_query
+from kanon_sql.sql import Dialect, Statement, refuse_called, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
@@ -33,6 +33,10 @@ class SessionEngine(ABC):
     capabilities: Capabilities
     dialect: Dialect
     ephemeral = False
+    looks_first = True
+    """A run begins with a look at what may be called in place of the engine's own; it always ends with one."""
+    effects: frozenset[str] = frozenset()
+    """Functions that change something, reach outside the database, or give another answer each time they are called."""
 
     def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
         self.label = label
@@ -102,7 +106,7 @@ class SessionEngine(ABC):
         Raises:
             SpecError: a function in it does.
         """
-        return
+        refuse_called(query, self.dialect.sqlglot, self.effects)
 
     # --- What is the same for all ---
 
@@ -168,7 +172,8 @@ class SessionEngine(ABC):
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         try:
-            self.refuse_other_meanings()
+            if self.looks_first:
+                self.refuse_other_meanings()
             yield self.meter
             self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:

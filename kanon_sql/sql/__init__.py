@@ -13,7 +13,7 @@ from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.expression import level_expression
-from kanon_sql.sql.query import called_names, named_tables, single_query
+from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
 from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
@@ -41,6 +41,7 @@ __all__ = [
     "level_expression",
     "literal",
     "named_tables",
+    "refuse_called",
     "relation",
     "remove_template_directory",
     "render",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 import sqlglot
@@ -10,7 +11,7 @@ from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError
 
-__all__ = ["called_names", "named_tables", "single_query"]
+__all__ = ["called_names", "named_tables", "refuse_called", "single_query"]
 
 
 def single_query(query: str, dialect: str) -> str:
@@ -55,6 +56,25 @@ def called_names(query: str, dialect: str) -> frozenset[str]:
 
 
 _NO_NAME = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)
+
+
+def refuse_called(query: str, dialect: str, refused: Iterable[str]) -> None:
+    """Refuse a query that calls one of some functions.
+
+    Args:
+        query: one that :func:`single_query` has let through.
+        dialect: the engine's.
+        refused: the functions' names, in small letters.
+
+    Raises:
+        SpecError: it calls one.
+    """
+    found = sorted(called_names(query, dialect) & set(refused))
+    if found:
+        raise SpecError(
+            f"source query: it calls {', '.join(found)}; expected a query that changes nothing and gives the same rows "
+            "each time; leave that out, or store its results in a table"
+        )
 
 
 def named_tables(query: str, dialect: str) -> list[tuple[str, ...]]:

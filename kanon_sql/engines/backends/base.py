@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement
+from kanon_sql.sql import Dialect, Statement, refuse_called
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -30,6 +30,7 @@ class Backend(ABC):
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
+        effects: functions that change something, reach outside the database, or give another answer each time.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -38,6 +39,7 @@ class Backend(ABC):
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
+    effects: ClassVar[frozenset[str]] = frozenset()
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -128,6 +130,7 @@ class Backend(ABC):
         Raises:
             SpecError: a function in it does.
         """
+        refuse_called(query, self.dialect.sqlglot, self.effects)
 
     def reading(self, engine: RelationalEngine) -> AbstractContextManager[None]:
         """Whatever surrounds a run, such as that nothing is written but by statements that say so."""
