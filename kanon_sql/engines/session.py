@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
@@ -10,13 +11,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
 from kanon_sql.sql import Dialect, Statement, refuse_called, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
 IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 """Why a connection is refused that its owner has begun something on."""
+
+_BROKEN = re.compile("[\ud800-\udfff]")
 
 
 class SessionEngine(ABC):
@@ -174,7 +177,12 @@ class SessionEngine(ABC):
         try:
             if self.looks_first:
                 self.refuse_other_meanings()
-            yield self.meter
+            try:
+                yield self.meter
+            except KanonError:
+                if not self.looks_first:
+                    self.refuse_other_meanings()  # it may be why
+                raise
             self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
@@ -196,7 +204,16 @@ class SessionEngine(ABC):
             self._deadline = before
 
     def _tagged(self, sql: str) -> str:
-        """The text with a comment that says whose it is, for the server's own logs."""
+        """The text with a comment that says whose it is, for the server's own logs.
+
+        Raises:
+            SpecError: it holds what no driver can send whole: a zero byte, at which one cuts it, or half a character.
+        """
+        if "\x00" in sql or (not sql.isascii() and _BROKEN.search(sql)):
+            raise SpecError(
+                "a name, a label or a query holds a zero byte or a broken character; expected text that every database "
+                "can hold; write it anew as UTF-8"
+            )
         return f"/* kanon_sql run {self.run_id} */ {sql}"
 
     @contextmanager
