@@ -1,4 +1,4 @@
-"""A zero byte or half a character is refused where it comes in, on every way in, and told without the text around it."""
+"""A zero byte or half a character is refused where it comes in, on every way, and told without the text around it."""
 
 from __future__ import annotations
 

@@ -266,3 +266,15 @@ def test_functions_of_a_spark_session() -> None:
                 kanon_sql.check(engine, spec(), "people")
             session.sql("DROP TEMPORARY FUNCTION floor")
             truth(engine)
+
+
+# --- Level expressions ---
+
+
+@pytest.mark.parametrize("kind", ["mood", "public.mood", '"mood"', "ENUM('a', 'b')", "regclass", "regtype"])
+def test_a_level_expression_casts_to_no_type_of_somebodys(database: Database, kind: str) -> None:
+    """Its cast would be a function of theirs, or look a value up in the catalog."""
+    database.table("people", ["q", "s"], ROWS)
+    asked = spec(quasi_identifiers={"q": {"sql": [f"CAST(x AS {kind})"]}})
+    with pytest.raises(SpecError, match=r"is no type that every engine has; use one such as BIGINT"):
+        kanon_sql.plan(database.engine, asked)

@@ -11,7 +11,7 @@ from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
 from kanon_sql.engines.said import without_values
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
 
 if TYPE_CHECKING:
@@ -191,10 +191,12 @@ class PostgresBackend(Backend):
         view = self.dialect.quote(f"kanon_{engine.run_id}_query")
         if not _in_transaction(engine.driver_connection):
             try:
-                engine._run(f"BEGIN READ WRITE; CREATE TEMPORARY VIEW {view} AS {query}")
+                engine._run(f"BEGIN READ WRITE; CREATE TEMPORARY VIEW {view} AS (\n{query}\n)")
                 return engine._rows(catalog.volatile_in([self._number(view)]), _MANY)
             except Exception as error:
-                if engine._error(error, "source") is None or not _in_transaction(engine.driver_connection):
+                # No rights, or two columns of one name; what is wrong with the query itself is said when it is read.
+                ours = engine._error(error, "source")
+                if not isinstance(ours, DatabaseError) or not _in_transaction(engine.driver_connection):
                     raise
             finally:
                 if _in_transaction(engine.driver_connection):
