@@ -115,6 +115,17 @@ def with_options(postgres: Any, options: str) -> str:
     return f"{url}&{options[1:]}" if "?" in url else f"{url}{options}"
 
 
+def test_what_stands_beside_postgresqls_own_is_refused(postgres: Subject) -> None:
+    """A superuser can put a function into pg_catalog."""
+    (statement,) = returns("ln", "bigint", "double precision", "0.0::double precision")
+    with (
+        made(postgres, statement.replace("public.", "pg_catalog.")),
+        closing(postgres.connect()) as engine,
+        pytest.raises(UnsupportedError, match=r"pg_catalog\.ln\(bigint\)"),
+    ):
+        kanon_sql.check(engine, spec(), "people")
+
+
 OVER_OWN_TYPES = [
     "CREATE TYPE public.mood AS ENUM ('calm', 'wild') -- TYPE public.mood",
     *compares("=", "public.mood", "public.mood"),

@@ -123,26 +123,26 @@ class PostgresBackend(Backend):
                 f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
                 "drop them, or give another connection"
             )
-        inside = "schema.oid <> 'pg_catalog'::pg_catalog.regnamespace"
-        rows = engine._rows(
-            catalog.routines(f"schema.nspname = ANY (pg_catalog.current_schemas(false)) AND {inside}"), _MANY
-        )
-        theirs = [catalog.Routine(*row) for row in rows]
-        if theirs:
-            rows = engine._rows(catalog.routines("schema.oid = 'pg_catalog'::pg_catalog.regnamespace"), _MANY)
-            hiding = list(catalog.hiding(theirs, (catalog.Routine(*row) for row in rows)))
-            if hiding:
-                schemas = ", ".join(sorted({item.schema for item in hiding}))
-                raise self.refuse(
-                    f"the search path has {_listed(list(map(str, hiding)))}, which would be called in place of "
-                    f"PostgreSQL's own; connect with a search_path without the schema {schemas} and say the schema of "
-                    "every table, or move it to another schema"
-                )
+        self._refuse_hiding(engine)
         casts = [str(name) for (name,) in engine._rows(catalog.ADDED_CASTS, _MANY)]
         if casts:
             raise self.refuse(
                 f"this database has casts of its own between PostgreSQL's types ({_listed(casts)}), which change what "
                 "is compared; drop them, or copy the table into a database without them"
+            )
+
+    def _refuse_hiding(self, engine: RelationalEngine) -> None:
+        theirs = [catalog.Routine(*row) for row in engine._rows(catalog.routines(own=False), _MANY)]
+        if not theirs:
+            return
+        rows = engine._rows(catalog.routines(own=True), _MANY)
+        hiding = list(catalog.hiding(theirs, (catalog.Routine(*row) for row in rows)))
+        if hiding:
+            schemas = ", ".join(sorted({item.schema for item in hiding}))
+            raise self.refuse(
+                f"the search path has {_listed(list(map(str, hiding)))}, which would be called in place of "
+                f"PostgreSQL's own; connect with a search_path without the schema {schemas} and say the schema of "
+                "every table, or move it to another schema"
             )
 
     # --- Nothing is written but by statements that say so ---

@@ -68,12 +68,17 @@ class Routine(NamedTuple):
         return f"{self.schema}.{self.name}{self.shown[self.shown.rindex('(') :]}"
 
 
-def routines(where: str) -> str:
-    """The query of the functions and operators that our SQL may call, in some schemas.
+def routines(*, own: bool) -> str:
+    """The query of the functions and operators that our SQL may call.
 
     Args:
-        where: the condition on the schema.
+        own: PostgreSQL's own; else those of others, in the path or put beside PostgreSQL's.
     """
+    beside = (
+        f"called.place = 'pg_catalog'::pg_catalog.regnamespace AND called.number {'<' if own else '>='} {_BUILT_IN}"
+    )
+    in_path = "schema.nspname = ANY (pg_catalog.current_schemas(false)) AND schema.nspname <> 'pg_catalog'"
+    where = beside if own else f"({beside}) OR ({in_path})"
     operators, functions = (", ".join(map(literal, names)) for names in (_OPERATORS, _FUNCTIONS))
     return f"""
 SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults,
@@ -96,14 +101,14 @@ SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_nu
         ORDER BY argument.place
     ), '')
 FROM (
-    SELECT oprnamespace, oprname::pg_catalog.text, oid::pg_catalog.regoperator::pg_catalog.text, false, 0,
+    SELECT oid, oprnamespace, oprname::pg_catalog.text, oid::pg_catalog.regoperator::pg_catalog.text, false, 0,
         CASE WHEN oprleft = 0 THEN ARRAY[oprright] ELSE ARRAY[oprleft, oprright] END
     FROM pg_catalog.pg_operator WHERE oprname IN ({operators})
     UNION ALL
-    SELECT pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0,
+    SELECT oid, pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0,
         pronargdefaults, proargtypes::pg_catalog.oid[]
     FROM pg_catalog.pg_proc WHERE proname IN ({functions})
-) AS called (place, name, shown, any_number, defaults, types)
+) AS called (number, place, name, shown, any_number, defaults, types)
 JOIN pg_catalog.pg_namespace AS schema ON schema.oid = called.place WHERE {where}
 ORDER BY 1, 3"""
 
