@@ -252,7 +252,7 @@ def test_functions_of_a_spark_session() -> None:
     with subject_of("spark") as spark:
         spark.table("people", {"q": "text", "s": "text"}, ROWS)
         spark.table("named", {"q": "text", "s": "text"}, [("Planted", "x")])
-        session: Any = spark._session  # type: ignore[attr-defined]
+        session: Any = spark.session  # type: ignore[attr-defined]
         with closing(spark.connect()) as engine:
             truth(engine)
             for expression in ("raise_error(q)", "raise_error('TABLE_OR_VIEW_NOT_FOUND', map('relationName', q))",
