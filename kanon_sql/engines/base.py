@@ -223,6 +223,9 @@ class Engine(Protocol):
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""
 
+    def refuse_other_meanings(self) -> None:
+        """See that our SQL's functions and operators are the engine's own. Raises UnsupportedError."""
+
     def transaction(self) -> AbstractContextManager[None]:
         """Everything inside happens, or nothing does."""
 

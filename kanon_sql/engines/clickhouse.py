@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
@@ -86,6 +87,14 @@ _PORTS = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
 
 _RENAMING_ONLY = ("Ordinary", "Memory", "Lazy")
 """Database engines that cannot exchange two tables."""
+
+_NAMES = "SELECT name FROM system.functions"
+
+_MANY = 1_000_000
+"""Functions there may be."""
+
+_COMBINED = re.compile(r"(If|OrNull|OrDefault|Distinct|Array)+$")
+"""What makes another aggregate of one."""
 
 _READ_ONLY, _CANCELLED, _TIMEOUT = 164, 394, 159
 
@@ -178,6 +187,10 @@ class ClickHouseEngine(SessionEngine):
     """
 
     capabilities = CAPABILITIES
+    effects = frozenset(
+        {"executable", "executablepool", "fuzzjson", "fuzzquery", "generaterandom", "generateuuidv4", "generateuuidv7"}
+        | {"rand", "rand32", "rand64", "randcanonical", "randomstring", "randconstant", "sleep", "sleepeachrow"}
+    )
 
     def __init__(
         self,
@@ -238,6 +251,20 @@ class ClickHouseEngine(SessionEngine):
             raise UnsupportedError(
                 f"ClickHouse: the settings {', '.join(name for name, _ in different)} do not hold what exact answers "
                 "need; remove the constraints on them"
+            )
+
+    def refuse_other_meanings(self) -> None:
+        """A function of a user's may have the name of one of ClickHouse's in other letters: COUNT for count."""
+        with self.without_deadline(), self._guard("catalog"):
+            made = [str(name) for (name,) in self._rows(f"{_NAMES} WHERE origin <> 'System'", _MANY)]
+            if not made:
+                return
+            own = {str(name).lower() for (name,) in self._rows(f"{_NAMES} WHERE origin = 'System'", _MANY)}
+        hiding = sorted(name for name in made if _COMBINED.sub("", name).lower() in own or name.lower() in own)
+        if hiding:
+            raise UnsupportedError(
+                f"clickhouse: there are functions of users' under names of ClickHouse's own ({', '.join(hiding[:5])}), "
+                "which would be called in their place; drop them, or give them other names"
             )
 
     def _set_session(self, limit: float | None = None) -> None:
@@ -383,8 +410,12 @@ class ClickHouseEngine(SessionEngine):
                 f"{name}: the connection to {self.label} failed ({type(error).__name__}); its temporary tables may be "
                 "gone, and kanon-sql clean finds what else was left"
             )
-        if code in _ABOUT_NAMES:
-            return DatabaseError(f"{name}: {_first_sentence(str(error))} (ClickHouse error {code})")
+        said = None
+        if code in _ABOUT_NAMES:  # a query can raise any, with any text
+            last = self.meter.log[-1] if self.meter.log else None
+            said = without_values(_first_sentence(str(error)), last, self.label)
+        if said is not None:
+            return DatabaseError(f"{name}: {said} (ClickHouse error {code})")
         return DatabaseError(f"{name}: ClickHouse reported error {code} (its text may hold values and is not shown)")
 
 

@@ -110,6 +110,9 @@ class DryEngine:
         assert file is not None
         return literal(file)
 
+    def refuse_other_meanings(self) -> None:
+        """Nobody has made any function."""
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """What opens a transaction, and COMMIT, around what is inside, where DDL can be rolled back."""

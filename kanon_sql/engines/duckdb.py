@@ -112,6 +112,12 @@ class DuckDBEngine(SessionEngine):
 
     capabilities = CAPABILITIES
     dialect = dialect_named("duckdb")
+    looks_first = False  # listing all functions takes as long as a small run
+    effects = frozenset(
+        {"checkpoint", "disable_logging", "disable_profiling", "enable_logging", "enable_profiling", "force_checkpoint"}
+        | {"gen_random_uuid", "nextval", "query", "random", "setseed", "setval", "sleep_ms", "truncate_duckdb_logs"}
+        | {"uuid", "uuidv4", "uuidv7", "write_log"}
+    )
 
     def __init__(
         self,
@@ -134,8 +140,17 @@ class DuckDBEngine(SessionEngine):
                 "this DuckDB connection has a default_collation, which merges different texts into one class; "
                 "run RESET default_collation first"
             )
+        self._refuse_macros()
+
+    def refuse_other_meanings(self) -> None:
+        """Macros may have been made since it was connected; not in memory of our own, which nobody else can reach."""
+        if not (self._owned and self.ephemeral):
+            with self.without_deadline(), self._guard("catalog"):
+                self._refuse_macros()
+
+    def _refuse_macros(self) -> None:
         listed = ", ".join(map(literal, _FUNCTIONS))
-        macros = connection.execute(
+        macros = self._connection.execute(
             "SELECT DISTINCT function_name FROM duckdb_functions() "
             f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
         ).fetchall()

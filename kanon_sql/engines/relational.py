@@ -195,8 +195,10 @@ class RelationalEngine(SessionEngine):
                     f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
                     "kanon-sql clean finds what else was left"
                 )
-            grant = self.backend.grant(self, error.orig, error.statement or "")
-            return DatabaseError(f"{name}: {self.backend.message(error.orig)}{'; ' if grant else ''}{grant}")
+            last = self.meter.log[-1] if self.meter.log else None
+            said = self.backend.message(error.orig, last)
+            grant = self.backend.grant(self, error.orig, said, error.statement or "")
+            return DatabaseError(f"{name}: {said}{'; ' if grant else ''}{grant}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):
             return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):
@@ -207,7 +209,10 @@ class RelationalEngine(SessionEngine):
         """Run a statement for its effect, which where DDL cannot be rolled back may be to commit what is open."""
         if not self.capabilities.transactional_ddl:
             self._refuse_open_transaction()
-        super().execute(statement)
+        self.meter.count(statement)
+        with self._guard(statement.name):
+            for sql in self.backend.steps(self, statement):
+                self._run(self._tagged(sql))
 
     def _refuse_open_transaction(self) -> None:
         if self._open_transaction():
@@ -242,8 +247,17 @@ class RelationalEngine(SessionEngine):
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
         self._cancel_asked = False
-        with super().run(deadline) as meter:
+        with super().run(deadline) as meter, self.backend.reading(self):
             yield meter
+
+    def refuse_other_meanings(self) -> None:
+        """See that our SQL's functions and operators are the server's own."""
+        with self.without_deadline(), self._guard("catalog"):
+            self.backend.refuse_other_meanings(self)
+
+    def _refuse_effects(self, query: str) -> None:
+        with self._guard("source"):
+            self.backend.refuse_effects(self, query)
 
     def cancel(self) -> None:
         """Stop the running statement on the server."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import threading
 from abc import ABC, abstractmethod
@@ -10,13 +11,15 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, marked_run, single_query
+from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
+from kanon_sql.sql import Dialect, Statement, marked_run, refuse_called, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
 IN_TRANSACTION = "this connection is inside a transaction that kanon_sql did not open; commit it or roll it back first"
 """Why a connection is refused that its owner has begun something on."""
+
+_BROKEN = re.compile("[\ud800-\udfff]")
 
 
 class SessionEngine(ABC):
@@ -36,6 +39,10 @@ class SessionEngine(ABC):
     capabilities: Capabilities
     dialect: Dialect
     ephemeral = False
+    looks_first = True
+    """A run begins with a look at what may be called in place of the engine's own; it always ends with one."""
+    effects: frozenset[str] = frozenset()
+    """Functions that change something, reach outside the database, or give another answer each time they are called."""
 
     def __init__(self, label: str, *, read_only: bool = False, scratch: Scratch | None = None) -> None:
         self.label = label
@@ -96,6 +103,22 @@ class SessionEngine(ABC):
         """The FROM form of a file."""
         raise UnsupportedError(f"{self.dialect.name} cannot read the source file; load it into a table, or use DuckDB")
 
+    def refuse_other_meanings(self) -> None:
+        """See that names in our SQL mean what the engine means by them: a function of somebody's may hide the engine's.
+
+        Raises:
+            UnsupportedError: something of somebody's would be called in the place of the engine's own.
+        """
+        return
+
+    def _refuse_effects(self, query: str) -> None:
+        """Refuse a source query that does something, or gives other rows each time.
+
+        Raises:
+            SpecError: a function in it does.
+        """
+        refuse_called(query, self.dialect.sqlglot, self.effects)
+
     # --- What is the same for all ---
 
     def __enter__(self) -> Self:
@@ -146,7 +169,9 @@ class SessionEngine(ABC):
         if table is not None:
             return self.dialect.relation(table)
         if query is not None:
-            return f"(\n{single_query(query, self.dialect.sqlglot)}\n)"
+            text = single_query(query, self.dialect.sqlglot)
+            self._refuse_effects(text)
+            return f"(\n{text}\n)"
         if file is None:
             raise SpecError("source: expected a table, a query or a file, got none of them")
         return self._file(file)
@@ -162,7 +187,15 @@ class SessionEngine(ABC):
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         try:
-            yield self.meter
+            if self.looks_first:
+                self.refuse_other_meanings()
+            try:
+                yield self.meter
+            except KanonError:
+                if not self.looks_first:
+                    self.refuse_other_meanings()  # it may be why
+                raise
+            self.refuse_other_meanings()  # what was made meanwhile was called too
         finally:
             self.meter, self._deadline, self.run_id = before
 
@@ -183,7 +216,16 @@ class SessionEngine(ABC):
             self._deadline = before
 
     def _tagged(self, sql: str) -> str:
-        """The text with a comment that says whose it is, for the server's own logs."""
+        """The text with a comment that says whose it is, for the server's own logs.
+
+        Raises:
+            SpecError: it holds what no driver can send whole: a zero byte, at which one cuts it, or half a character.
+        """
+        if "\x00" in sql or (not sql.isascii() and _BROKEN.search(sql)):
+            raise SpecError(
+                "a name, a label or a query holds a zero byte or a broken character; expected text that every database "
+                "can hold; write it anew as UTF-8"
+            )
         return f"/* kanon_sql run {self.run_id} */ {sql}"
 
     @contextmanager

@@ -58,6 +58,21 @@ SETTINGS: Mapping[str, str] = {
 ONE_PARTITION = 100_000
 """Scratch tables with as many rows at most are kept in one partition."""
 
+_MANY = 1_000_000
+"""Functions there may be."""
+
+_FUNCTIONS = frozenset(
+    """
+    + - * / % = <=> < <= > >= & || ! and between case cast not or in like abs ceil ceiling char_length
+    character_length coalesce concat count date date_add date_format date_part date_sub dense_rank div explode
+    extract floor from_utc_timestamp greatest if ifnull isnotnull isnull lag lead least left length ln log
+    lower ltrim max min mod nullif nvl pmod power rand random range rank repeat replace right round row_number
+    rpad lpad rtrim string stack substr substring sum to_date to_timestamp to_utc_timestamp translate trim
+    trunc typeof upper when
+    """.split()
+)
+"""Functions of Spark's that our SQL calls, its operators among them."""
+
 _ATTEMPTS, _PAUSE = 300, 0.2
 """How often a cancelled statement is asked to stop, and the seconds between."""
 
@@ -143,6 +158,9 @@ class SparkEngine(SessionEngine):
     """
 
     capabilities = CAPABILITIES
+    effects = frozenset(
+        {"java_method", "rand", "randn", "random", "randstr", "reflect", "shuffle", "try_reflect", "uniform", "uuid"}
+    )
 
     def __init__(
         self,
@@ -273,6 +291,17 @@ class SparkEngine(SessionEngine):
         ((plan,),) = self.fetch(Statement("estimate", sql, users=relation, quoted=self.dialect.quoted), 1)
         return _statistics(str(plan))
 
+    def refuse_other_meanings(self) -> None:
+        """Functions of the session or the catalog, which a Spark of another version or path may call first."""
+        with self.without_deadline(), self._guard("catalog"):
+            names = self._rows("SHOW USER FUNCTIONS", _MANY)
+        hiding = sorted({str(name).split(".")[-1].lower() for (name,) in names} & _FUNCTIONS)
+        if hiding:
+            raise UnsupportedError(
+                f"spark: there are functions of users' under names of Spark's own ({', '.join(hiding)}), which may be "
+                "called in their place; drop them, or give them other names"
+            )
+
     # --- Settings ---
 
     @contextmanager
@@ -373,7 +402,8 @@ class SparkEngine(SessionEngine):
             return None
         if condition.startswith(_CANCELLED):
             return KeyboardInterrupt()
-        if condition.startswith(_ABOUT_NAMES):
+        # Of an analysis, before any row is read: raise_error gives any condition any text.
+        if condition.startswith(_ABOUT_NAMES) and kind in ("AnalysisException", "SparkConnectAnalysisException"):
             first = str(error).splitlines()[0].split(" SQLSTATE:")[0]
             return DatabaseError(f"{name}: {first}")
         if condition == _LOST_ROWS:

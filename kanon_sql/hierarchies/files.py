@@ -35,7 +35,7 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     number of cells, and more than one. UTF-8, or UTF-16 with a byte order mark. A first row :func:`header` is no value.
 
     Raises:
-        HierarchyError: the file is missing, empty, ragged, names a value twice, or its
+        HierarchyError: the file is missing, empty, ragged, names a value twice, holds a zero byte, or its
             levels do not nest. Lines are named, values are not.
     """
     name = str(path)
@@ -46,6 +46,7 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     if not rows:
         raise HierarchyError([Problem("the hierarchy file has no rows; expected value;level 1;...;top", name)])
     problems = [
+        *_zero_bytes(rows, lines, name),
         *_ragged(rows, lines, name),
         *_repeated(rows, lines, name),
     ] or _not_nested(rows, lines, name)
@@ -159,6 +160,15 @@ def _delimiter(text: str) -> str:
         if len(widths - {0}) == 1 and max(widths) > 1:
             return delimiter
     return ";"
+
+
+def _zero_bytes(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:
+    return [
+        Problem("a zero byte, which ends a text in some databases; save the file as UTF-8 without it", name, line, cell)
+        for row, line in zip(rows, lines, strict=True)
+        for cell, text in enumerate(row, start=1)
+        if "\x00" in text
+    ]
 
 
 def _ragged(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:

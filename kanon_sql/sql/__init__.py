@@ -14,7 +14,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
-from kanon_sql.sql.query import single_query
+from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
 from kanon_sql.sql.text import (
@@ -46,6 +46,7 @@ __all__ = [
     "Statement",
     "add_template_directory",
     "affinity",
+    "called_names",
     "dialect_named",
     "exact_float",
     "exact_text",
@@ -54,6 +55,8 @@ __all__ = [
     "level_expression",
     "literal",
     "marked_run",
+    "named_tables",
+    "refuse_called",
     "relation",
     "remove_template_directory",
     "render",

@@ -19,6 +19,9 @@ _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp
 _NOT_ALLOWED = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star, exp.AtTimeZone, exp.BitwiseAnd)
 """No scalars, or (the bits of negative numbers) not the same on every engine."""
 
+_OF_SOMEBODY = (exp.DType.USERDEFINED, exp.DType.ENUM, exp.DType.OBJECT, exp.DType.UNKNOWN)
+"""Types that somebody has defined, whose casts are functions of theirs, and names of things in the catalog."""
+
 
 def level_expression(text: str, where: str) -> Sql:
     """A user's expression over ``x``, rewritten over the lookup's ``value`` column.
@@ -43,6 +46,8 @@ def level_expression(text: str, where: str) -> Sql:
     for node in expression.walk():
         if isinstance(node, _NOT_ALLOWED):
             raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
+        if isinstance(node, exp.DataType) and node.this in _OF_SOMEBODY:
+            raise SpecError(f"{where}: {node.sql('duckdb')} is no type that every engine has; use one such as BIGINT")
         if isinstance(node, exp.Collate) and node.expression.name in MARKS:
             raise SpecError(f"{where}: {node.expression.name!r} is not a collation; use a scalar expression over x")
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
+
 import sqlglot
 from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError
 
-__all__ = ["single_query"]
+__all__ = ["called_names", "named_tables", "refuse_called", "single_query"]
 
 
 def single_query(query: str, dialect: str) -> str:
@@ -35,3 +38,47 @@ def single_query(query: str, dialect: str) -> str:
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         raise SpecError("source query: expected exactly one SELECT statement; put the rest into a view")
     return query.strip()
+
+
+def called_names(query: str, dialect: str) -> frozenset[str]:
+    """Every word of a query that a parenthesis follows, in small letters: the functions that it calls are among them.
+
+    Args:
+        query: one that :func:`single_query` has let through.
+        dialect: the engine's.
+    """
+    tokens = sqlglot.tokenize(query, read=dialect)
+    return frozenset(
+        token.text.lower()
+        for token, after in pairwise(tokens)
+        if after.token_type == TokenType.L_PAREN and token.token_type not in _NO_NAME
+    )
+
+
+_NO_NAME = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)
+
+
+def refuse_called(query: str, dialect: str, refused: Iterable[str]) -> None:
+    """Refuse a query that calls one of some functions.
+
+    Args:
+        query: one that :func:`single_query` has let through.
+        dialect: the engine's.
+        refused: the functions' names, in small letters.
+
+    Raises:
+        SpecError: it calls one.
+    """
+    found = sorted(called_names(query, dialect) & set(refused))
+    if found:
+        raise SpecError(
+            f"source query: it calls {', '.join(found)}; expected a query that changes nothing and gives the same rows "
+            "each time; leave that out, or store its results in a table"
+        )
+
+
+def named_tables(query: str, dialect: str) -> list[tuple[str, ...]]:
+    """The names behind FROM and JOIN in a query, those of its common table expressions among them."""
+    tree = sqlglot.parse_one(query, read=dialect)
+    found = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
+    return sorted({name for name in found if all(name)})

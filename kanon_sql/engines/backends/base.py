@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Row, Scratch
 from kanon_sql.errors import DatabaseError, UnsupportedError
-from kanon_sql.sql import Dialect
+from kanon_sql.sql import Dialect, Statement, refuse_called
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -29,6 +31,7 @@ class Backend(ABC):
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
         patience: the seconds that a statement waits for another connection; 0 where the server sees to that.
+        effects: functions that change something, reach outside the database, or give another answer each time.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -38,6 +41,7 @@ class Backend(ABC):
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
     patience: float = 0
+    effects: ClassVar[frozenset[str]] = frozenset()
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -129,12 +133,47 @@ class Backend(ABC):
         """Whether a driver's error means that the connection is gone."""
         return False
 
-    def message(self, error: BaseException) -> str:
-        """A driver's error in words, without any value of the data."""
+    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+        """See that our SQL's functions and operators are the server's own.
+
+        Raises:
+            UnsupportedError: something of somebody's would be called in their place.
+        """
+
+    def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
+        """Refuse a source query that does something, or gives other rows each time.
+
+        Raises:
+            SpecError: a function in it does.
+        """
+        refuse_called(query, self.dialect.sqlglot, self.effects)
+
+    def reading(self, engine: RelationalEngine) -> AbstractContextManager[None]:
+        """Whatever surrounds a run, such as that nothing is written but by statements that say so."""
+        return nullcontext()
+
+    def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
+        """What is sent, one after the other, for a statement that is run for its effect."""
+        return [statement.sql]
+
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
+        """A driver's error in words, without any value of the data.
+
+        Args:
+            error: the driver's.
+            statement: what was sent last.
+        """
         return f"the database reported {type(error).__name__} (its text may hold values and is not shown)"
 
-    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
-        """What gives the right that a driver's error says is missing; empty when it is about something else."""
+    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
+        """What gives the right that is missing; empty when an error is about something else.
+
+        Args:
+            engine: whose connection it is.
+            error: the driver's.
+            said: what of its text may be passed on, and nothing else of it may be read.
+            sql: what was sent.
+        """
         return ""
 
     def scratch(self, engine: RelationalEngine) -> Scratch:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
-from kanon_sql.errors import DatabaseError
-from kanon_sql.sql import MariaDB, MySQL
+from kanon_sql.engines.said import without_values
+from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.sql import MariaDB, MySQL, Statement, called_names, named_tables
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
@@ -80,6 +81,11 @@ class MariaDBBackend(Backend):
         transactional_ddl=False, atomic_replace=True, temp_tables=True, files=False, folds_names=False
     )
     extra = "mysql"
+    effects = frozenset(
+        {"benchmark", "get_lock", "last_insert_id", "lastval", "load_file", "nextval", "rand", "random_bytes"}
+        | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}
+    )
+    _place = ""
     without_temp_tables = "MySQL cannot read a temporary table twice in one statement"
 
     def transaction_open(self, engine: RelationalEngine) -> bool:
@@ -90,6 +96,7 @@ class MariaDBBackend(Backend):
         """Literals that compare exactly, whole sort keys, and no value changed without an error."""
         (self._id, shown, folds) = self.first(engine, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names")
         self._settle(str(shown), folds=bool(folds))
+        self._place = " ".join(map(str, self.first(engine, "SELECT DATABASE(), CURRENT_USER(), USER()")))
         longest = 4 * self.dialect.longest_text + 16
         settings: dict[str, Any] = {
             "character_set_client": "utf8mb4",
@@ -123,6 +130,49 @@ class MariaDBBackend(Backend):
                 "this session has a system_versioning_asof, so that tables are read as they were then; run "
                 "SET SESSION system_versioning_asof = DEFAULT first, and say FOR SYSTEM_TIME AS OF in a source query"
             )
+
+    def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
+        """Assignments to variables, and every stored function: what it says of itself need not be true."""
+        super().refuse_effects(engine, query)
+        if ":=" in query or re.search(r"\bnext\s+value\s+for\b", query, re.IGNORECASE):
+            raise SpecError(
+                "source query: it assigns a variable or takes a number of a sequence; expected a query that changes "
+                "nothing; leave that out, or store its results in a table"
+            )
+        called = self._called(engine, query)
+        if not called:
+            return
+        listed = ", ".join(map(self.dialect.literal, sorted(called)))
+        rows = engine._rows(
+            "SELECT DISTINCT routine_name FROM information_schema.routines "
+            f"WHERE routine_type = 'FUNCTION' AND LOWER(routine_name) IN ({listed}) ORDER BY 1",
+            len(called),
+        )
+        if rows:
+            raise SpecError(
+                f"source query: it calls the stored functions {', '.join(str(name) for (name,) in rows)}, which may "
+                "change something; leave them out, or store their results in a table"
+            )
+
+    def _called(self, engine: RelationalEngine, query: str) -> set[str]:
+        """What a query calls, and what the views call that it reads, however deep."""
+        called: set[str] = set()
+        open_texts, seen = [query], set[tuple[str, ...]]()
+        while open_texts:
+            text = open_texts.pop()
+            called |= called_names(text, self.dialect.sqlglot)
+            for *schema, name in set(named_tables(text, self.dialect.sqlglot)) - seen:
+                seen.add((*schema, name))
+                place = self.dialect.literal(schema[-1]) if schema else "DATABASE()"
+                open_texts += [
+                    str(definition)
+                    for (definition,) in engine._rows(
+                        "SELECT view_definition FROM information_schema.views "
+                        f"WHERE table_schema = {place} AND table_name = {self.dialect.literal(name)}",
+                        1,
+                    )
+                ]
+        return called
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -191,18 +241,20 @@ class MariaDBBackend(Backend):
         """The server closed the connection, or went away."""
         return _number(error) in _LOST or type(error).__name__ == "InterfaceError"
 
-    def message(self, error: BaseException) -> str:
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """Errors about names, rights and limits keep their text; other texts may hold values."""
         code = _number(error)
-        if code in _NAMED:
-            return str(error.args[1])
+        if code in _NAMED:  # a stored function may signal any, with any text
+            said = without_values(str(error.args[1]), statement, self._place)
+            if said is not None:
+                return said
         if code in (1264, 1292, 1300, 1301, 1365, 1366, 1411):
             return self._changed(code)
         return f"{self._shown} reported error {code} (its text may hold values and is not shown)"
 
-    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
+    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
         """Error 1142: the server says which right, to whom, and on which table."""
-        found = re.match(_DENIED, str(error.args[1])) if _number(error) == 1142 else None
+        found = re.match(_DENIED, said) if _number(error) == 1142 else None
         if found is None:
             return ""
         rights, user, schema, table = found.groups()

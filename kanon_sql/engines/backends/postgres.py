@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
-from kanon_sql.sql import dialect_named
+from kanon_sql.engines.said import without_values
+from kanon_sql.errors import DatabaseError, SpecError
+from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -55,6 +59,16 @@ _GRANTS = (
 )
 """What the server says is missing, and what its owner or a superuser can do about it."""
 
+_MANY = 10_000
+"""Rows of the catalog that are looked at; there are a few hundred functions of these names."""
+
+_WRITING = "SET TRANSACTION READ WRITE; "
+"""Sent in one message with a statement, it holds for that statement."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
 
 def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The scans of a plan."""
@@ -76,6 +90,8 @@ class PostgresBackend(Backend):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names=False, row_id="ctid"
     )
     extra = "postgres"
+    _writes = False
+    _place = ""
 
     def in_transaction(self, connection: Connection) -> bool:
         """The driver's own too, in which its connection cannot be told to commit every statement."""
@@ -91,11 +107,9 @@ class PostgresBackend(Backend):
             (name, str(self.first(engine, f"SHOW {name}")[0])) for name in (*_SETTINGS, "default_transaction_read_only")
         ]
         (self._path,) = self.first(engine, "SHOW search_path")
-        (path,) = self.first(engine, "SELECT pg_catalog.current_schemas(false)")
-        if "pg_catalog" in path:
-            # Named nowhere it is sought first, so that no function or operator of a user hides PostgreSQL's.
-            schemas = ", ".join(self.dialect.quote(schema) for schema in path if schema != "pg_catalog")
-            engine._run(f"SET search_path = {schemas or self.dialect.literal('')}")
+        self._seek_own_first(engine)
+        place = "SELECT pg_catalog.current_database(), pg_catalog.current_schemas(false)::pg_catalog.text"
+        self._place = " ".join(map(str, self.first(engine, place)))
         self._prepare_threshold = engine.driver_connection.prepare_threshold
         for name, value in _SETTINGS.items():
             engine._run(f"SET {name} = {self.dialect.literal(value)}")
@@ -104,6 +118,105 @@ class PostgresBackend(Backend):
         (encoding,) = self.first(engine, "SHOW server_encoding")
         if encoding != "UTF8":
             raise self.refuse(f"the database's encoding is {encoding}; text is compared exactly in UTF8 only")
+
+    def _seek_own_first(self, engine: RelationalEngine) -> None:
+        """Of two functions or operators with the same arguments, the first in the path is called."""
+        ((path,),) = engine._rows("SELECT pg_catalog.current_schemas(false)", 1)
+        if "pg_catalog" in path:  # named nowhere, it is sought first
+            schemas = ", ".join(self.dialect.quote(schema) for schema in path if schema != "pg_catalog")
+            engine._run(f"SET search_path = {schemas or self.dialect.literal('')}")
+
+    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
+        """Those of a schema in the path whose arguments would fit better than PostgreSQL's own, and added casts."""
+        self._seek_own_first(engine)
+        types = [str(name) for (name,) in engine._rows(catalog.TYPES_OF_THE_SESSION, _MANY)]
+        if types:
+            raise self.refuse(
+                f"this session has temporary tables or types under names of PostgreSQL's types ({_listed(types)}); "
+                "drop them, or give another connection"
+            )
+        self._refuse_hiding(engine)
+        casts = [str(name) for (name,) in engine._rows(catalog.ADDED_CASTS, _MANY)]
+        if casts:
+            raise self.refuse(
+                f"this database has casts of its own between PostgreSQL's types ({_listed(casts)}), which change what "
+                "is compared; drop them, or copy the table into a database without them"
+            )
+
+    def _refuse_hiding(self, engine: RelationalEngine) -> None:
+        theirs = [catalog.Routine(*row) for row in engine._rows(catalog.routines(own=False), _MANY)]
+        if not theirs:
+            return
+        rows = engine._rows(catalog.routines(own=True), _MANY)
+        hiding = list(catalog.hiding(theirs, (catalog.Routine(*row) for row in rows)))
+        if hiding:
+            schemas = ", ".join(sorted({item.schema for item in hiding}))
+            raise self.refuse(
+                f"the search path has {_listed(list(map(str, hiding)))}, which would be called in place of "
+                f"PostgreSQL's own; connect with a search_path without the schema {schemas} and say the schema of "
+                "every table, or move it to another schema"
+            )
+
+    # --- Nothing is written but by statements that say so ---
+
+    @contextmanager
+    def reading(self, engine: RelationalEngine) -> Iterator[None]:
+        """Every transaction of a run is read-only unless its statement says otherwise; see :meth:`steps`."""
+        ((now,),) = engine._rows("SHOW default_transaction_read_only", 1)
+        if now == "on" or _in_transaction(engine.driver_connection):
+            yield
+            return
+        engine._run("SET default_transaction_read_only = on")
+        self._writes = True
+        try:
+            yield
+        finally:
+            self._writes = False
+            with suppress(Exception):  # a connection that is lost has no settings
+                engine._run("SET default_transaction_read_only = off")
+
+    def steps(self, engine: RelationalEngine, statement: Statement) -> Sequence[str]:
+        """What writes says so; a scratch table is filled from the user's query where nothing else may be written."""
+        if not self._writes or _in_transaction(engine.driver_connection):
+            return [statement.sql]
+        creates = statement.creates
+        if creates is not None and creates.temporary and statement.users and engine.scratch.mode == "temp":
+            made = self.dialect.create_as(creates.table, creates.query, True)
+            return [f"{_WRITING}{made} WITH NO DATA", f"INSERT INTO {creates.table} {creates.query}"]
+        return [f"{_WRITING}{statement.sql}"]
+
+    def refuse_effects(self, engine: RelationalEngine, query: str) -> None:
+        """Functions that PostgreSQL lists as volatile, in the query or in a view that it reads, however deep."""
+        found = [str(name) for (name,) in self._volatile_in(engine, query)]
+        if found:
+            raise SpecError(
+                f"source query: it calls {_listed(found)}, which PostgreSQL lists as VOLATILE: it may change "
+                "something, or give other rows each time; leave it out, store its results in a table, or declare a "
+                "function of your own that does neither STABLE"
+            )
+
+    def _number(self, relation: str) -> str:
+        return f"pg_catalog.to_regclass({self.dialect.literal(relation)})"
+
+    def _volatile_in(self, engine: RelationalEngine, query: str) -> list[Any]:
+        """By a view of the query that is rolled back; by the names in it where there can be none."""
+        view = self.dialect.quote(f"kanon_{engine.run_id}_query")
+        if not _in_transaction(engine.driver_connection):
+            try:
+                engine._run(f"BEGIN READ WRITE; CREATE TEMPORARY VIEW {view} AS (\n{query}\n)")
+                return engine._rows(catalog.volatile_in([self._number(view)]), _MANY)
+            except Exception as error:
+                # No rights, or two columns of one name; what is wrong with the query itself is said when it is read.
+                ours = engine._error(error, "source")
+                if not isinstance(ours, DatabaseError) or not _in_transaction(engine.driver_connection):
+                    raise
+            finally:
+                if _in_transaction(engine.driver_connection):
+                    engine._run("ROLLBACK")
+        tables = [self._number(self.dialect.relation(name)) for name in named_tables(query, self.dialect.sqlglot)]
+        found = engine._rows(catalog.volatile_in(tables), _MANY) if tables else []
+        names = called_names(query, self.dialect.sqlglot)
+        return found + (engine._rows(catalog.volatile_by_name(names), _MANY) if names else [])
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -123,8 +236,16 @@ class PostgresBackend(Backend):
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
+        loose: set[int] = set()
+        if any(item.type_code >= 16384 for item in description):
+            loose = {int(number) for (number,) in engine._rows(catalog.LOOSE_TYPES, _MANY)}
         return [
-            Column(item.name, item.type_display.upper(), _KINDS.get(item.type_code, "other")) for item in description
+            Column(
+                item.name,
+                item.type_display.upper(),
+                "ambiguous" if item.type_code in loose else _KINDS.get(item.type_code, "other"),
+            )
+            for item in description
         ]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
@@ -168,23 +289,26 @@ class PostgresBackend(Backend):
         state = getattr(error, "sqlstate", None)
         return (state is None and type(error).__name__ == "OperationalError") or str(state or "")[:2] in ("08", "57")
 
-    def message(self, error: BaseException) -> str:
-        """Errors about names and rights keep their first line; other texts may hold values."""
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
+        """Errors about names and rights keep their first line, if no word in it can be a value."""
         state = str(getattr(error, "sqlstate", None) or "")
-        if "row-level security" in str(error):
-            return (
-                f"{str(error).splitlines()[0]}: a part of the table says nothing of the rest; read it with a role that "
-                "sees every row, or through a view of its owner's that says which rows are meant"
-            )
-        if state[:2] in ("2B", "42", "3D", "3F", "25") and state not in ("42804", "42846"):
-            return str(error).splitlines()[0]
-        return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
+        diagnosis = getattr(error, "diag", None)
+        first, context = getattr(diagnosis, "message_primary", None), getattr(diagnosis, "context", None)
+        if first and first.startswith("query would be affected by row-level security policy"):
+            return _POLICY
+        said = None
+        # With a context it was raised in a function, which may have put anything into it.
+        if first and not context and state[:2] in ("2B", "42", "3D", "3F", "25"):
+            said = without_values(first, statement, self._place)
+        if said is None:
+            return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
+        return said
 
-    def grant(self, engine: RelationalEngine, error: BaseException, sql: str) -> str:
+    def grant(self, engine: RelationalEngine, error: BaseException, said: str, sql: str) -> str:
         """SQLSTATE 42501, insufficient_privilege: the server says of what, and the statement for what."""
         if getattr(error, "sqlstate", None) != "42501":
             return ""
-        said, role = str(error).splitlines()[0], self.dialect.quote(str(engine.driver_connection.info.user))
+        role = self.dialect.quote(str(engine.driver_connection.info.user))
         words = sql.rpartition("*/")[2].split()
         for pattern, what in _GRANTS:
             found = re.search(pattern, said)
@@ -194,3 +318,10 @@ class PostgresBackend(Backend):
                 rights = ("SELECT, INSERT, DELETE" if writes else "SELECT", "USAGE, CREATE" if writes else "USAGE")
                 return what.format(name=name, role=role, on_table=rights[0], on_schema=rights[1])
         return ""
+
+
+_POLICY = (
+    "row-level security would hide rows of a table that is read: a part of it says nothing of the rest; read it with "
+    "a role that sees every row (BYPASSRLS, or the owner unless row-level security is forced), or through a view that "
+    "such a role owns, without security_invoker"
+)

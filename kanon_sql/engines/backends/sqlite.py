@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Capabilities, Column, Kind
-from kanon_sql.sql import affinity, dialect_named
+from kanon_sql.engines.said import without_values
+from kanon_sql.sql import Statement, affinity, dialect_named
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL, Connection
@@ -63,6 +64,7 @@ class SQLiteBackend(Backend):
         transactional_ddl=True, atomic_replace=True, temp_tables=True, files=False, folds_names="ASCII", row_id="rowid"
     )
     extra = "sqlite"
+    effects = frozenset({"edit", "load_extension", "random", "randomblob", "readfile", "writefile"})
     begin = "BEGIN IMMEDIATE"  # the lock is had now, or the run fails before it did any work
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -94,18 +96,14 @@ class SQLiteBackend(Backend):
         engine._run(f"PRAGMA busy_timeout = {_TRY_MS}")  # a wait inside the library hears no Ctrl-C
         self._factories = driver.text_factory, driver.row_factory
         driver.text_factory, driver.row_factory = str, None
-        self._refuse_other_meanings(engine)
+        self.refuse_other_meanings(engine)
         engine._run("PRAGMA legacy_alter_table = ON")
         self._in_memory = not self.first(engine, "SELECT file FROM pragma_database_list WHERE name = 'main'")[0]
         if engine._owned is not None:
             for name in ("main", "temp"):
                 engine._run(f"PRAGMA {name}.cache_size = -{_CACHE_KIB}")
-        if not engine.scalars("SELECT 1 FROM pragma_function_list WHERE name = 'ln'") or self._own(engine, ("ln",)):
-            driver.create_function("ln", 1, _ln, deterministic=True)
-        # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
-        driver.create_function("floor", 1, _floor, deterministic=True)
 
-    def _refuse_other_meanings(self, engine: RelationalEngine) -> None:
+    def refuse_other_meanings(self, engine: RelationalEngine) -> None:
         """What an application registered under the name of a function or collation of SQLite's is used in its place.
 
         A collation cannot be looked up, so some texts that applications like to merge are compared.
@@ -118,18 +116,23 @@ class SQLiteBackend(Backend):
             )
         texts = ("a", "A", "a ", "á", "ä")
         listed = ", ".join(f"('{text}')" for text in texts)
-        groups = engine.scalars(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY")
+        groups = engine._rows(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY", len(texts))
         if len(groups) < len(texts):
             raise self.refuse(
                 "this connection has a collation BINARY of its own, which merges different texts into one class; "
                 "give a connection without it"
             )
+        driver = engine.driver_connection
+        if not engine._rows("SELECT 1 FROM pragma_function_list WHERE name = 'ln'", 1) or self._own(engine, ("ln",)):
+            driver.create_function("ln", 1, _ln, deterministic=True)
+        # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
+        driver.create_function("floor", 1, _floor, deterministic=True)
 
     def _own(self, engine: RelationalEngine, names: Sequence[str]) -> list[str]:
         """Which of these functions were registered on the connection."""
         listed = ", ".join(map(self.dialect.literal, names))
         query = f"SELECT DISTINCT name FROM pragma_function_list WHERE builtin = 0 AND name IN ({listed}) ORDER BY name"
-        return [str(name) for (name,) in engine.scalars(query)]
+        return [str(name) for (name,) in engine._rows(query, len(names))]
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
@@ -213,7 +216,7 @@ class SQLiteBackend(Backend):
         code = getattr(error, "sqlite_errorcode", None)
         return code is not None and code & 0xFF == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT
 
-    def message(self, error: BaseException) -> str:
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """Errors about names and files keep their text; others may hold values."""
         text = str(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
@@ -228,7 +231,9 @@ class SQLiteBackend(Backend):
                 "fewer requirements at once, or a view instead of a source query"
             )
         if text.lower().startswith(_ABOUT_NAMES):
-            return text.splitlines()[0]
+            said = without_values(text.splitlines()[0], statement)
+            if said is not None:
+                return said
         code = getattr(error, "sqlite_errorname", "")
         return f"SQLite reported {type(error).__name__} {code} (its text may hold values and is not shown)"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.engines.backends.base import Backend, Found
 from kanon_sql.engines.base import Column, Kind, Scratch
+from kanon_sql.sql import Statement
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
@@ -131,7 +132,7 @@ class Warehouse(Backend):
         """By the error's text, which differs with the driver."""
         return re.search(self.cancels, str(error), re.IGNORECASE) is not None
 
-    def message(self, error: BaseException) -> str:
+    def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """The kind of the error and its code; the rest of its text may hold values."""
         code = re.search(self.codes, str(error))
-        return f"{super().message(error)}{f'; code {code.group()}' if code else ''}"
+        return f"{super().message(error, statement)}{f'; code {code.group()}' if code else ''}"

@@ -1,0 +1,214 @@
+"""What PostgreSQL's catalog knows of functions: those that hide the server's own, and those that change something.
+
+An operator or function of somebody's is chosen before PostgreSQL's wherever its arguments fit better, also with
+pg_catalog first in the path: there is no ``>=(numeric, integer)`` in it, so one in a visible schema would be called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kanon_sql.sql import literal
+
+__all__ = [
+    "ADDED_CASTS",
+    "LOOSE_TYPES",
+    "TYPES_OF_THE_SESSION",
+    "Routine",
+    "hiding",
+    "routines",
+    "volatile_by_name",
+    "volatile_in",
+]
+
+_OPERATORS = ("=", "<>", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "&", "||", "~", "!~", "~~", "!~~", "^")
+
+_FUNCTIONS = (
+    "abs", "array_agg", "bpchar", "btrim", "ceil", "char_length", "character_length", "concat", "count", "date",
+    "date_part", "date_trunc", "dense_rank", "div", "exp", "extract", "float4", "float8", "floor", "generate_series",
+    "int2", "int4", "int8", "interval", "lag", "lead", "left", "length", "ln", "log", "lower", "ltrim", "max", "md5",
+    "min", "mod", "numeric", "overlay", "position", "power", "random", "rank", "repeat", "replace", "right", "round",
+    "row_number", "rtrim", "strpos", "substr", "substring", "sum", "text", "timestamp", "timestamptz", "timezone",
+    "to_char", "translate", "trim", "trunc", "unnest", "upper", "varchar",
+)  # fmt: skip
+"""Functions of PostgreSQL's that our SQL calls, some by a syntax of their own."""
+
+_OURS = "NSDTBA*+"
+"""Categories of the arguments that our SQL has: numbers, texts, dates, intervals, booleans, arrays, any."""
+
+_BUILT_IN = 16384
+"""Objects of PostgreSQL's own have smaller numbers."""
+
+
+class Routine(NamedTuple):
+    """A function or an operator.
+
+    Attributes:
+        schema: where it is.
+        name: without its arguments.
+        shown: with them, and as the path needs it with its schema.
+        variadic: its last argument stands for any number.
+        defaults: how many arguments may be left out.
+        types: of the arguments.
+        categories: of these types; ``*`` for any type, ``+`` for one of somebody's that values of PostgreSQL's types
+            become by themselves, ``-`` for another one of somebody's. A domain is what it is made of.
+    """
+
+    schema: str
+    name: str
+    shown: str
+    variadic: bool
+    defaults: int
+    types: str
+    categories: Sequence[str]
+
+    def __str__(self) -> str:
+        """Its full name."""
+        return f"{self.schema}.{self.name}{self.shown[self.shown.rindex('(') :]}"
+
+
+def routines(*, own: bool) -> str:
+    """The query of the functions and operators that our SQL may call.
+
+    Args:
+        own: PostgreSQL's own; else those of others, in the path or put beside PostgreSQL's.
+    """
+    beside = (
+        f"called.place = 'pg_catalog'::pg_catalog.regnamespace AND called.number {'<' if own else '>='} {_BUILT_IN}"
+    )
+    in_path = "schema.nspname = ANY (pg_catalog.current_schemas(false)) AND schema.nspname <> 'pg_catalog'"
+    where = beside if own else f"({beside}) OR ({in_path})"
+    operators, functions = (", ".join(map(literal, names)) for names in (_OPERATORS, _FUNCTIONS))
+    return f"""
+SELECT schema.nspname::pg_catalog.text, called.name, called.shown, called.any_number, called.defaults,
+    called.types::pg_catalog.text,
+    pg_catalog.array_to_string(ARRAY(
+        SELECT CASE
+            WHEN base.typname IN ('anyarray', 'anycompatiblearray') THEN 'A'
+            WHEN base.typname IN ('any', 'anyelement', 'anynonarray', 'anycompatible', 'anycompatiblenonarray') THEN '*'
+            WHEN base.oid < {_BUILT_IN} THEN base.typcategory::pg_catalog.text
+            WHEN EXISTS (
+                SELECT FROM pg_catalog.pg_cast AS cast_to WHERE cast_to.casttarget = base.oid
+                AND cast_to.castcontext = 'i' AND cast_to.castsource < {_BUILT_IN}
+            ) THEN '+'
+            ELSE '-'
+        END
+        FROM pg_catalog.unnest(called.types) WITH ORDINALITY AS argument (type, place)
+        JOIN pg_catalog.pg_type AS given ON given.oid = argument.type
+        JOIN pg_catalog.pg_type AS base
+            ON base.oid = CASE given.typtype WHEN 'd' THEN given.typbasetype ELSE given.oid END
+        ORDER BY argument.place
+    ), '')
+FROM (
+    SELECT oid, oprnamespace, oprname::pg_catalog.text, oid::pg_catalog.regoperator::pg_catalog.text, false, 0,
+        CASE WHEN oprleft = 0 THEN ARRAY[oprright] ELSE ARRAY[oprleft, oprright] END
+    FROM pg_catalog.pg_operator WHERE oprname IN ({operators})
+    UNION ALL
+    SELECT oid, pronamespace, proname::pg_catalog.text, oid::pg_catalog.regprocedure::pg_catalog.text, provariadic <> 0,
+        pronargdefaults, proargtypes::pg_catalog.oid[]
+    FROM pg_catalog.pg_proc WHERE proname IN ({functions})
+) AS called (number, place, name, shown, any_number, defaults, types)
+JOIN pg_catalog.pg_namespace AS schema ON schema.oid = called.place WHERE {where}
+ORDER BY 1, 3"""
+
+
+def hiding(theirs: Iterable[Routine], own: Iterable[Routine]) -> Iterator[Routine]:
+    """Those of somebody's that PostgreSQL could call in place of its own, which are sought first.
+
+    Args:
+        theirs: in the schemas of the path.
+        own: PostgreSQL's.
+    """
+    named: dict[str, list[Routine]] = {}
+    for routine in own:
+        named.setdefault(routine.name, []).append(routine)
+    for item in theirs:
+        same = named.get(item.name, [])
+        plain = not item.variadic and not item.defaults
+        if plain and any(item.types == other.types for other in same):
+            continue  # of two that are the same, the first in the path is called
+        if any(_hides(item, other) for other in same):
+            yield item
+
+
+def _hides(item: Routine, own: Routine) -> bool:
+    if "-" in item.categories or (item.categories and set(item.categories) == {"+"}):
+        return False  # no argument of ours fits, or PostgreSQL's own fits at least as well
+    if item.variadic or own.variadic:
+        return True
+    shortest = len(item.categories) - item.defaults
+    if not shortest <= len(own.categories) <= len(item.categories):
+        return False
+    pairs = zip(item.categories, own.categories, strict=False)
+    return all(left in _OURS and (left == right or left in "*+" or right == "*") for left, right in pairs)
+
+
+ADDED_CASTS = (
+    "SELECT pg_catalog.format('%s to %s', castsource::pg_catalog.regtype, casttarget::pg_catalog.regtype) "
+    f"FROM pg_catalog.pg_cast WHERE oid >= {_BUILT_IN} AND castsource < {_BUILT_IN} AND casttarget < {_BUILT_IN} "
+    "ORDER BY 1"
+)
+"""Casts between types of PostgreSQL's that a superuser has added."""
+
+TYPES_OF_THE_SESSION = (
+    "SELECT own.typname::pg_catalog.text FROM pg_catalog.pg_type AS own "
+    "JOIN pg_catalog.pg_type AS other USING (typname) "
+    "WHERE own.typnamespace = pg_catalog.pg_my_temp_schema() "
+    "AND other.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND own.typelem = 0 ORDER BY 1"
+)
+"""Temporary tables and types under names of PostgreSQL's types, which are sought there first."""
+
+LOOSE_TYPES = (
+    f"SELECT castsource::bigint FROM pg_catalog.pg_cast WHERE castfunc <> 0 AND castsource >= {_BUILT_IN} "
+    "AND casttarget IN ('pg_catalog.text'::pg_catalog.regtype, 'pg_catalog.varchar'::pg_catalog.regtype, "
+    "'pg_catalog.bpchar'::pg_catalog.regtype)"
+)
+"""Types of somebody's whose texts a function of theirs makes, so that different values may have one."""
+
+
+def volatile_in(relations: Iterable[str]) -> str:
+    """The query of the volatile functions that reading some tables and views calls, whatever they are read through.
+
+    Args:
+        relations: their numbers in the catalog, as expressions.
+    """
+    return f"""
+WITH RECURSIVE reached (relation) AS (
+    SELECT given::pg_catalog.oid FROM pg_catalog.unnest(ARRAY[{", ".join(relations)}]) AS given
+    UNION
+    SELECT found[1]::pg_catalog.oid
+    FROM reached
+    JOIN pg_catalog.pg_class AS seen ON seen.oid = reached.relation AND seen.relkind = 'v'
+    JOIN pg_catalog.pg_rewrite AS rule ON rule.ev_class = seen.oid AND rule.ev_type = '1'
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(rule.ev_action::pg_catalog.text, ':relid (\\d+)', 'g') AS found
+),
+called (number) AS (
+    SELECT CASE found[1] WHEN 'opno' THEN
+        (SELECT oprcode::pg_catalog.oid FROM pg_catalog.pg_operator WHERE oid = found[2]::pg_catalog.oid)
+        ELSE found[2]::pg_catalog.oid END
+    FROM reached
+    JOIN pg_catalog.pg_class AS seen ON seen.oid = reached.relation AND seen.relkind = 'v'
+    JOIN pg_catalog.pg_rewrite AS rule ON rule.ev_class = seen.oid AND rule.ev_type = '1'
+    CROSS JOIN LATERAL pg_catalog.regexp_matches(
+        rule.ev_action::pg_catalog.text, ':(funcid|opfuncid|aggfnoid|winfnoid|opno) (\\d+)', 'g'
+    ) AS found
+),
+every (number) AS (
+    SELECT number FROM called
+    UNION SELECT step FROM called JOIN pg_catalog.pg_aggregate AS made ON made.aggfnoid = called.number
+    CROSS JOIN LATERAL pg_catalog.unnest(
+        ARRAY[made.aggtransfn::pg_catalog.oid, made.aggfinalfn::pg_catalog.oid]
+    ) AS step
+)
+SELECT DISTINCT routine.oid::pg_catalog.regprocedure::pg_catalog.text FROM every
+JOIN pg_catalog.pg_proc AS routine ON routine.oid = every.number AND routine.provolatile = 'v' ORDER BY 1"""
+
+
+def volatile_by_name(names: Iterable[str]) -> str:
+    """The query of the volatile functions that go by some names, in any schema."""
+    listed = ", ".join(map(literal, sorted(names)))
+    return (
+        "SELECT DISTINCT oid::pg_catalog.regprocedure::pg_catalog.text FROM pg_catalog.pg_proc "
+        f"WHERE provolatile = 'v' AND proname IN ({listed}) ORDER BY 1"
+    )
