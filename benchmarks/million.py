@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "tests")]
 
-from million.driver import PROBLEMS, Bench, Outcome, Tally, draw_batch, outcomes, run, table_of
+from small_worlds.driver import PROBLEMS, Bench, Outcome, Tally, draw_batch, outcomes, run, table_of
 
 MIX = {"check": 0.975, "plan": 0.01, "anonymize": 0.015}
 """How often each style is asked for."""

@@ -13,7 +13,8 @@ Lists are joined, not looped over: ``names | of("t") | list`` is ``t.a, t.b``, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from decimal import Decimal
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
 from kanon_sql.sql.text import (
+    Relation,
     Sql,
     all_of,
     any_of,
@@ -94,7 +96,7 @@ def add_template_directory(path: str | Path) -> None:
     if taken:
         raise TemplateError(f"{path}: there is already a template {', '.join(map(repr, taken))}; rename yours")
     _ADDED.append(root)
-    _environment.cache_clear()
+    _forget()
 
 
 def remove_template_directory(path: str | Path) -> None:
@@ -107,7 +109,13 @@ def remove_template_directory(path: str | Path) -> None:
     if root not in _ADDED:
         raise TemplateError(f"{path}: this directory of templates was not added")
     _ADDED.remove(root)
+    _forget()
+
+
+def _forget() -> None:
+    """Drop what was rendered from directories that are no longer looked in, or not in this order."""
     _environment.cache_clear()
+    _remembered.cache_clear()
 
 
 def _only_sql(value: object) -> str:
@@ -184,6 +192,60 @@ def render(name: str, /, **context: Any) -> Sql:
     Raises:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
+    try:
+        key = (name, _frozen(context))
+    except _Unknown:
+        return _rendered(name, context)
+    return _remembered(_Asked(key, context))
+
+
+class _Unknown(Exception):
+    """A value of which it is not known whether it prints the same as an equal one."""
+
+
+_PLAIN = frozenset((str, Sql, int, bool, type(None)))
+"""Types whose equal values print alike, next to the type: 1 is no ``True``, and a text is no SQL."""
+
+
+def _frozen(value: object) -> tuple[object, ...]:
+    """All that a template can see of a value, to be looked up by. Raises _Unknown for types that are not listed here."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
+    if kind is float or kind is Decimal:  # 0.0 is -0.0, and prints differently; so do 1.0 and 1.00
+        return kind, str(value)
+    if kind is list or kind is tuple or kind is Relation:
+        assert isinstance(value, list | tuple)
+        return kind, *map(_frozen, value)
+    if kind is dict:
+        assert isinstance(value, dict)
+        return kind, *((_frozen(key), _frozen(item)) for key, item in value.items())
+    raise _Unknown
+
+
+class _Asked:
+    """A template and its values, equal to another where all that the template can see is."""
+
+    __slots__ = ("context", "key")
+
+    def __init__(self, key: tuple[object, ...], context: dict[str, Any]) -> None:
+        self.key = key
+        self.context = context
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self.key == other.key
+
+
+@lru_cache(maxsize=1_000)
+def _remembered(asked: _Asked) -> Sql:
+    """Rendering takes longer than looking up; the same values come back with every run of a process."""
+    return _rendered(str(asked.key[0]), asked.context)
+
+
+def _rendered(name: str, context: dict[str, Any]) -> Sql:
     try:
         text = _environment().get_template(f"{name}{_SUFFIX}").render(**context)
     except TemplateNotFound as error:

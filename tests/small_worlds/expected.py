@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from million.lattice import Answers, Node, judged
-from million.models import Judged, worst_is_smallest
-from million.specs import Asked, Requirement
-from million.tables import QUASI_IDENTIFIERS, Tables
-from million.worlds import NULL, Floats, Rows, counted
+from small_worlds.lattice import Answers, Node, judged
+from small_worlds.models import Judged, worst_is_smallest
+from small_worlds.specs import Asked, Requirement
+from small_worlds.tables import QUASI_IDENTIFIERS, Tables
+from small_worlds.worlds import NULL, Floats, Rows, counted
 
 MEASURES = {
     "k_anonymity": "k",
@@ -204,8 +204,6 @@ def release_at(answers: Answers, place: int, node: Node, population: Rows) -> Re
 def _masked(answers: Answers, place: int, node: Node, everybody: Any, released: Rows) -> Rows:
     """The suppressed rows, those with a NULL among them; at its top, a column's mask is its label."""
     tables, asked = answers.lattice.tables, answers.lattice.asked
-    first = tables.people.world.searchsorted(answers.lattice.chosen[place])
-    del first
     numbers = _row_numbers(answers, place, node)
     rest = np.setdiff1d(everybody, numbers)
     rows = _alone(tables.people, rest)

@@ -15,13 +15,13 @@ import numpy as np
 
 import kanon_sql
 from kanon_sql.sql import Statement
-from million.expected import Item, Table, release_at, tables_as_they_stand
-from million.lattice import Answers, answers, lattice_of, population_of
-from million.specs import Asked, draw_spec
-from million.tables import COLUMNS, QUASI_IDENTIFIERS, TABLES, UNIT, Tables, draw_tables
-from million.worlds import NULL, Rows
+from small_worlds.expected import Item, Table, release_at, tables_as_they_stand
+from small_worlds.lattice import Answers, answers, lattice_of, population_of
+from small_worlds.specs import Asked, draw_spec
+from small_worlds.tables import COLUMNS, QUASI_IDENTIFIERS, TABLES, UNIT, Tables, draw_tables
+from small_worlds.worlds import NULL, Rows
 
-DATABASE = ":memory:million"
+DATABASE = ":memory:small_worlds"
 SPECS = 64
 """Specs per batch."""
 PROBLEMS = 512
@@ -189,9 +189,19 @@ def _checked(
 def _refused_check(tables: Tables, asked: Asked, table: int) -> str | None:
     """Why a check is refused, where it is: rows of nobody may be of further persons."""
     presence = any(item.model == "delta_presence" for item in asked.requirements)
-    rows = tables.people
-    nobody = bool((rows.columns[UNIT][rows.world == table] == NULL).any())
-    return "rows have no person" if presence and asked.unit is not None and nobody else None
+    if presence and asked.unit is not None and NULL in codes_of(tables.people, UNIT, table):
+        return "rows have no person"
+    among = [tables.people] if asked.source == "people" else [tables.people, tables.origin]
+    for item in asked.requirements:
+        listed = set(item.codes.get("values", ()))
+        if listed and all(listed - codes_of(rows, item.parameters["attribute"], table) for rows in among):
+            return "a value to protect occurs nowhere"
+    return None
+
+
+def codes_of(rows: Rows, name: str, table: int) -> set[int]:
+    """The values of a column in a table."""
+    return set(rows.columns[name][rows.world == table].tolist())
 
 
 def _verdict(result: kanon_sql.Result, passed: bool) -> list[str]:
@@ -273,14 +283,13 @@ def _chosen(bench: Bench, truth: Answers, place: int, result: kanon_sql.Result, 
     asked, table = truth.lattice.asked, truth.lattice.chosen[place]
     assert result.node is not None
     node = tuple(result.node.values())
-    world, here = truth.world(place, node), truth.worlds(place)
+    world = truth.world(place, node)
     if not truth.satisfied[world]:
         return [f"node {node} does not satisfy"]
     wrong = _optimum(truth, place, node, asked)
     for name, values in truth.metrics.items():
         if not same(result.metrics[name], float(values[world])):
             wrong.append(f"{name} {result.metrics[name]}, expected {values[world]} at {node}")
-    del here
     release = release_at(truth, place, node, population)
     source, suppressed = int(truth.lattice.sizes[place]), int(truth.suppressed[world])
     rows = {"source": source, "released": source - suppressed, "suppressed": suppressed}

@@ -12,10 +12,10 @@ from math import floor
 
 import numpy as np
 
-from million.models import MODELS, Given, Judged, exact
-from million.specs import Asked, Requirement
-from million.tables import SENSITIVE, Tables
-from million.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted
+from small_worlds.models import MODELS, Given, Judged, exact
+from small_worlds.specs import Asked, Requirement
+from small_worlds.tables import SENSITIVE, Tables
+from small_worlds.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted
 
 Node = tuple[int, ...]
 
@@ -31,7 +31,7 @@ class Lattice:
         nodes: the nodes within the levels allowed.
         rows: the rows that may be released, at every node: quasi-identifiers are groups at its level.
         raw: the same rows with their values.
-        row: the number of each in its table.
+        row: the number of each in the batch.
         null_rows: per table, rows that a NULL suppresses.
         sizes: per table, all its rows.
     """
@@ -103,7 +103,7 @@ def lattice_of(asked: Asked, tables: Tables, chosen: Sequence[int]) -> Lattice:
         nodes=nodes,
         rows=Rows(world, len(chosen) * len(nodes), columns),
         raw=raw,
-        row=np.tile(left, len(nodes)),
+        row=np.tile(here[left], len(nodes)),
         null_rows=counted(table[without], len(chosen)),
         sizes=counted(table, len(chosen)),
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from million.tables import QUASI_IDENTIFIERS, SENSITIVE, UNIT, Tables
+from small_worlds.tables import QUASI_IDENTIFIERS, SENSITIVE, UNIT, Tables
 
 SHARES = (0, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9, 1)
 METRICS = ("loss", "precision", "height", "discernibility", "average_class_size", "entropy", "ambiguity")
@@ -194,10 +194,10 @@ def _checked(rng: Random, tables: Tables) -> Asked:
     population = rng.random() < 0.06
     if population:
         source = "people"
-        required = [_of_population(rng) for _ in range(1)]
+        required = [_of_population(rng)]
         required += [_requirement(rng, tables, "k_anonymity")] if rng.random() < 0.5 or unit else []
     else:
-        required = [_varied(rng, item, columns) for item in _requirements(rng, tables, unit)]
+        required = _compared(rng, [_varied(rng, item, columns) for item in _requirements(rng, tables, unit)])
     hierarchies = {name: _hierarchy(rng, tables, name) if population else None for name in columns}
     spec = {
         "version": 1,
@@ -225,9 +225,15 @@ def _varied(rng: Random, item: Requirement, columns: Sequence[str]) -> Requireme
         return _replaced(item, quasi_identifiers=rng.sample(list(columns), rng.randint(1, len(columns))))
     if item.model in ("l_diversity", "t_closeness") and 0.15 <= chance < 0.25:
         return _replaced(item, others_as_quasi_identifiers=True)
-    if item.model in ("t_closeness", "beta_likeness", "delta_disclosure") and chance < 0.2:
-        return _replaced(item, reference="release")
     return item
+
+
+def _compared(rng: Random, required: Sequence[Requirement]) -> list[Requirement]:
+    """All requirements against the release instead of the original, now and then: a spec has one reference."""
+    if rng.random() < 0.8:
+        return list(required)
+    models = ("t_closeness", "beta_likeness", "delta_disclosure")
+    return [_replaced(item, reference="release") if item.model in models else item for item in required]
 
 
 def _hierarchy(rng: Random, tables: Tables, name: str) -> dict[str, Any]:
