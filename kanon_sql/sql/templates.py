@@ -96,7 +96,7 @@ def add_template_directory(path: str | Path) -> None:
     if taken:
         raise TemplateError(f"{path}: there is already a template {', '.join(map(repr, taken))}; rename yours")
     _ADDED.append(root)
-    _forget()
+    _environment.cache_clear()
 
 
 def remove_template_directory(path: str | Path) -> None:
@@ -109,13 +109,7 @@ def remove_template_directory(path: str | Path) -> None:
     if root not in _ADDED:
         raise TemplateError(f"{path}: this directory of templates was not added")
     _ADDED.remove(root)
-    _forget()
-
-
-def _forget() -> None:
-    """Drop what was rendered from directories that are no longer looked in, or not in this order."""
     _environment.cache_clear()
-    _remembered.cache_clear()
 
 
 def _only_sql(value: object) -> str:
@@ -192,11 +186,12 @@ def render(name: str, /, **context: Any) -> Sql:
     Raises:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
+    environment = _environment()
     try:
         key = (name, _frozen(context))
     except _Unknown:
-        return _rendered(name, context)
-    return _remembered(_Asked(key, context))
+        return _rendered(environment, name, context)
+    return _remembered(environment, _Asked(key, context))
 
 
 class _Unknown(Exception):
@@ -240,14 +235,14 @@ class _Asked:
 
 
 @lru_cache(maxsize=1_000)
-def _remembered(asked: _Asked) -> Sql:
+def _remembered(environment: Environment, asked: _Asked) -> Sql:
     """Rendering takes longer than looking up; the same values come back with every run of a process."""
-    return _rendered(str(asked.key[0]), asked.context)
+    return _rendered(environment, str(asked.key[0]), asked.context)
 
 
-def _rendered(name: str, context: dict[str, Any]) -> Sql:
+def _rendered(environment: Environment, name: str, context: dict[str, Any]) -> Sql:
     try:
-        text = _environment().get_template(f"{name}{_SUFFIX}").render(**context)
+        text = environment.get_template(f"{name}{_SUFFIX}").render(**context)
     except TemplateNotFound as error:
         raise TemplateError(f"there is no SQL template {name!r}") from error
     except JinjaError as error:

@@ -171,12 +171,10 @@ def _requirement(rng: Random, tables: Tables, which: str) -> Requirement:
 
 
 def _requirements(rng: Random, tables: Tables, unit: str | None) -> list[Requirement]:
-    """One to three; with persons, k-anonymity is among them."""
+    """One to three."""
     names = [which for which, _ in CHOICES if unit is None or which not in (*ROWS_ONLY, "basic", "enhanced")]
     weights = [weight for which, weight in CHOICES if which in names]
-    chosen = list(dict.fromkeys(rng.choices(names, weights, k=rng.choice((1, 1, 1, 2, 2, 3)))))
-    if unit is not None and "k_anonymity" not in chosen:
-        chosen.insert(0, "k_anonymity")
+    chosen = list(dict.fromkeys(rng.choices(names, weights, k=rng.choices((1, 2, 3), (84, 13, 3))[0])))
     return [_requirement(rng, tables, which) for which in chosen]
 
 
