@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Literal
@@ -337,6 +338,7 @@ _KINDS: tuple[tuple[str, Kind], ...] = (
 )
 
 
+@lru_cache(maxsize=500)
 def _kind(type_name: str) -> Kind:
     for pattern, kind in _KINDS:
         if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):

@@ -392,7 +392,7 @@ def run(
                 last = now
                 if outcome.wrong and report is not None:
                     report(outcome)
-                if tally.problems >= problems:
+                if tally.problems >= problems or now - started >= seconds:
                     break
             number += 1
     finally:

@@ -133,16 +133,16 @@ def _presence(rng: Random) -> Requirement:
 
 
 CHOICES = (
-    ("k_anonymity", 5),
-    ("distinct", 4),
+    ("k_anonymity", 7),
+    ("distinct", 5),
     ("entropy", 4),
     ("recursive", 4),
     ("npd_recursive", 3),
     ("equal", 4),
-    ("ordered", 3),
-    ("hierarchical", 3),
-    ("alpha_k_anonymity", 3),
-    ("p_sensitive_k_anonymity", 3),
+    ("ordered", 2),
+    ("hierarchical", 1),
+    ("alpha_k_anonymity", 4),
+    ("p_sensitive_k_anonymity", 4),
     ("basic", 2),
     ("enhanced", 2),
     ("delta_disclosure", 2),
@@ -189,7 +189,7 @@ def _checked(rng: Random, tables: Tables) -> Asked:
     columns = rng.sample(QUASI_IDENTIFIERS, rng.choice((1, 2, 2, 3, 4)))
     unit = UNIT if rng.random() < 0.3 else None
     source = rng.choice(("origin", "people"))
-    population = rng.random() < 0.06
+    population = rng.random() < 0.01
     if population:
         source = "people"
         required = [_of_population(rng)]
@@ -302,6 +302,7 @@ def _levels(rng: Random, tables: Tables, name: str) -> dict[str, Any]:
 def _with_sets(rng: Random, required: list[Requirement], columns: Sequence[str]) -> list[Requirement]:
     """With k-anonymity over a chain of sets, too."""
     order = rng.sample(list(columns), len(columns))
-    sizes = sorted(rng.sample(range(1, len(order) + 1), min(len(order), rng.randint(1, 2))), reverse=True)
+    fewer = range(1, len(order))
+    sizes = sorted(rng.sample(fewer, min(len(fewer), rng.randint(1, 2))), reverse=True)
     more = [Requirement("k_anonymity", {"k": rng.randint(2, 6), "quasi_identifiers": order[:size]}, {}) for size in sizes]
     return [*required, *more]
