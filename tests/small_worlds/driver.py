@@ -20,13 +20,13 @@ from small_worlds.expected import Item, Table, release_at, tables_as_they_stand
 from small_worlds.lattice import Answers, answers, lattice_of, population_of
 from small_worlds.specs import Asked, draw_spec
 from small_worlds.tables import COLUMNS, QUASI_IDENTIFIERS, TABLES, UNIT, Tables, draw_tables
-from small_worlds.worlds import NULL, Rows
+from small_worlds.worlds import NULL, Rows, has_null
 
 DATABASE = ":memory:small_worlds"
-SPECS = 32
-"""Specs per batch."""
 PROBLEMS = 1024
 """Problems per batch, numbered from its number times this."""
+TABLES_PER_SPEC = {"check": 32, "plan": 8, "anonymize": 8}
+"""On how many tables of a batch a spec is tried: what it takes to compile a small check is spent once."""
 
 
 @dataclass(frozen=True)
@@ -141,13 +141,14 @@ def draw_batch(seed: int, number: int, mix: Mapping[str, float]) -> Batch:
     rng = Random(f"{seed}/{number}")
     tables = draw_tables(rng, np.random.default_rng([seed, number]))
     groups = []
-    size = PROBLEMS // SPECS
-    for place in range(SPECS):
+    first = number * PROBLEMS
+    while first < (number + 1) * PROBLEMS:
         style = rng.choices(list(mix), list(mix.values()))[0]
-        asked = draw_spec(style, rng, tables)
-        first = number * PROBLEMS + place * size
-        problems = [Problem(first + index, table, asked) for index, table in enumerate(rng.sample(range(TABLES), size))]
-        groups.append((asked, problems))
+        for _ in range(TABLES // TABLES_PER_SPEC[style]):
+            asked = draw_spec(style, rng, tables)
+            chosen = rng.sample(range(TABLES), TABLES_PER_SPEC[style])
+            groups.append((asked, [Problem(first + place, table, asked) for place, table in enumerate(chosen)]))
+            first += len(chosen)
     return Batch(number, tables, groups)
 
 
@@ -167,7 +168,7 @@ def _wanted(problems: Sequence[Problem], only: int | None) -> list[tuple[int, Pr
 
 
 def _nulls(tables: Tables, asked: Asked, table: int) -> bool:
-    return any(bool(tables.has_null(name)[table]) for name in asked.columns)
+    return any(bool(has_null(tables.people, name)[table]) for name in asked.columns)
 
 
 # --- check -------------------------------------------------------------------------------
@@ -306,7 +307,11 @@ def _chosen(bench: Bench, truth: Answers, place: int, result: kanon_sql.Result, 
     rows = {"source": source, "released": source - suppressed, "suppressed": suppressed}
     if asked.style == "anonymize" and release.masked:
         rows["masked"] = release.masked
-    wrong += [f"rows.{name} {result.rows.get(name)}, expected {value}" for name, value in rows.items() if result.rows.get(name) != value]
+    wrong += [
+        f"rows.{name} {result.rows.get(name)}, expected {value}"
+        for name, value in rows.items()
+        if result.rows.get(name) != value
+    ]
     if asked.style == "anonymize":
         wrong += _differences(result.to_dict(), release.table)
         if Counter(bench.released(table)) != Counter(release.cells):

@@ -76,11 +76,16 @@ def tables_as_they_stand(
     classes = rows.classes(asked.columns)
     sizes, total = classes.rows(), rows.sizes()
     count = counted(classes.world, rows.worlds)
-    smallest, largest = _extreme(classes.world, sizes, rows.worlds, True), _extreme(classes.world, sizes, rows.worlds, False)
+    smallest, largest = (
+        _extreme(classes.world, sizes, rows.worlds, True),
+        _extreme(classes.world, sizes, rows.worlds, False),
+    )
     found = []
     verdicts = [judged(item, asked.columns, rows, original, population, asked, tables) for item in asked.requirements]
     absent = [_absent(item, asked, rows, population) for item in asked.requirements]
-    summed = [_Summed.of(verdict, item, rows.worlds) for item, verdict in zip(asked.requirements, verdicts, strict=True)]
+    summed = [
+        _Summed.of(verdict, item, rows.worlds) for item, verdict in zip(asked.requirements, verdicts, strict=True)
+    ]
     for world in worlds:
         some = count[world] > 0
         found.append(
@@ -92,9 +97,7 @@ def tables_as_they_stand(
                     "average": total[world] / count[world] if some else None,
                     "largest": int(largest[world]) if some else None,
                 },
-                items=[
-                    item.at(world, missing[world]) for item, missing in zip(summed, absent, strict=True)
-                ],
+                items=[item.at(world, int(missing[world])) for item, missing in zip(summed, absent, strict=True)],
             )
         )
     return found

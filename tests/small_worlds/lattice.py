@@ -15,7 +15,7 @@ import numpy as np
 from small_worlds.models import MODELS, Given, Judged, exact
 from small_worlds.specs import Asked, Requirement
 from small_worlds.tables import SENSITIVE, Tables
-from small_worlds.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted
+from small_worlds.worlds import NULL, Classes, Flags, Floats, Ints, Rows, counted, has_null
 
 Node = tuple[int, ...]
 
@@ -193,7 +193,9 @@ def answers(lattice: Lattice) -> Answers:
     released = counted(rows.world[kept], rows.worlds)
     sizes = np.repeat(lattice.sizes, len(lattice.nodes))
     suppressed = sizes - released
-    limit = np.repeat([_most(asked.spec["suppression"]["limit"], int(size)) for size in lattice.sizes], len(lattice.nodes))
+    limit = np.repeat(
+        [_most(asked.spec["suppression"]["limit"], int(size)) for size in lattice.sizes], len(lattice.nodes)
+    )
     satisfied = (suppressed <= limit) & (released > 0)
     return Answers(lattice, kept, suppressed, satisfied, tight, _metrics(lattice, kept, suppressed))
 
@@ -215,7 +217,10 @@ def _weights(lattice: Lattice) -> Floats:
 def _leaves(lattice: Lattice, name: str, position: int) -> tuple[Ints, Ints]:
     """Per row, the values under its label; per world, those of the whole domain (with NULL where that is a value)."""
     tables, own = lattice.tables, lattice.tables.hierarchies[name]
-    with_null = tables.has_null(name)[list(lattice.chosen)] & (lattice.asked.nulls != "suppress")
+    null = has_null(tables.people, name)
+    if lattice.asked.of_population:  # its values are in the domain, too
+        null |= has_null(tables.population, name)
+    with_null = null[list(lattice.chosen)] & (lattice.asked.nulls != "suppress")
     domain = np.repeat(len(own.groups[0]) + with_null, len(lattice.nodes))
     levels = np.array([node[position] for node in lattice.nodes])[lattice.rows.world % len(lattice.nodes)]
     counts = np.ones(len(levels), dtype=np.int64)
@@ -232,7 +237,9 @@ def _metrics(lattice: Lattice, kept: Flags, suppressed: Ints) -> dict[str, Float
     rows, worlds, names = lattice.rows, lattice.rows.worlds, lattice.asked.columns
     total = np.repeat(lattice.sizes, len(lattice.nodes))
     n, w = np.maximum(total, 1), _weights(lattice)
-    levels = np.array([lattice.nodes[world % len(lattice.nodes)] for world in range(worlds)]).reshape(worlds, len(names))
+    levels = np.array([lattice.nodes[world % len(lattice.nodes)] for world in range(worlds)]).reshape(
+        worlds, len(names)
+    )
     heights = np.array([lattice.tables.hierarchies[name].height for name in names])
     shares = np.ones(len(rows.world), dtype=np.int64)
     everything = np.ones(worlds, dtype=np.int64)
@@ -272,5 +279,3 @@ def _entropy(lattice: Lattice, kept: Flags, weights: Floats) -> Floats:
         lost = np.log2(left[rows.world[~kept]] / hidden)
         total += weight * np.bincount(rows.world[~kept], lost, minlength=rows.worlds)
     return total
-
-

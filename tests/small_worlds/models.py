@@ -309,4 +309,6 @@ SMALLEST = ("k_anonymity", "k_map", "p_sensitive_k_anonymity")
 
 
 def worst_is_smallest(model: str, parameters: Parameters) -> bool:
-    return model in SMALLEST or (model == "l_diversity" and parameters.get("kind", "distinct") in ("distinct", "entropy"))
+    return model in SMALLEST or (
+        model == "l_diversity" and parameters.get("kind", "distinct") in ("distinct", "entropy")
+    )

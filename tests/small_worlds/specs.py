@@ -69,6 +69,11 @@ class Asked:
     def nulls(self) -> str:
         return str(self.spec["nulls"])
 
+    @property
+    def of_population(self) -> bool:
+        """Whether a requirement compares with the population."""
+        return any("population" in item.parameters for item in self.requirements)
+
 
 def draw_spec(style: str, rng: Random, tables: Tables) -> Asked:
     """A random spec of a style."""
@@ -253,7 +258,9 @@ def _searched(style: str, rng: Random, tables: Tables) -> Asked:
         required = _with_sets(rng, required, columns)
     if rng.random() < 0.12:
         required.append(_presence(rng) if rng.random() < 0.5 else _replaced_k_map(rng))
-    population = any("population" in item.parameters for item in required)
+    style_of_suppression = rng.choice(("drop", "drop", "mask"))
+    if any("population" in item.parameters for item in required):
+        style_of_suppression = "drop"
     spec = {
         "version": 1,
         "source": "people",
@@ -262,7 +269,7 @@ def _searched(style: str, rng: Random, tables: Tables) -> Asked:
         "quasi_identifiers": {name: _levels(rng, tables, name) for name in columns},
         "sensitive": list(SENSITIVE),
         "privacy": [item.to_dict() for item in required],
-        "suppression": {"limit": limit, "style": "drop" if population else rng.choice(("drop", "drop", "mask"))},
+        "suppression": {"limit": limit, "style": style_of_suppression},
         "search": {
             "algorithm": rng.choice(("optimal", "optimal", "optimal", "exhaustive", "incognito", "samarati")),
             "metric": rng.choice(METRICS),
@@ -304,5 +311,7 @@ def _with_sets(rng: Random, required: list[Requirement], columns: Sequence[str])
     order = rng.sample(list(columns), len(columns))
     fewer = range(1, len(order))
     sizes = sorted(rng.sample(fewer, min(len(fewer), rng.randint(1, 2))), reverse=True)
-    more = [Requirement("k_anonymity", {"k": rng.randint(2, 6), "quasi_identifiers": order[:size]}, {}) for size in sizes]
+    more = [
+        Requirement("k_anonymity", {"k": rng.randint(2, 6), "quasi_identifiers": order[:size]}, {}) for size in sizes
+    ]
     return [*required, *more]

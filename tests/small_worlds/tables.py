@@ -84,11 +84,6 @@ class Tables:
     values: Mapping[str, Sequence[str | int]]
     hierarchies: Mapping[str, Hierarchy]
 
-    def has_null(self, name: str) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Per world, whether a column holds a NULL."""
-        rows = self.people
-        return np.bincount(rows.world[rows.columns[name] == NULL], minlength=rows.worlds) > 0
-
 
 def hierarchy(values: Sequence[str], rng: Random) -> Hierarchy:
     """Groups of groups, of one to three levels above the value."""
@@ -142,9 +137,7 @@ def _world(rng: Random, numbers: Generator) -> tuple[Arrays, Arrays, Arrays]:
     kept = np.arange(size) if rng.random() < 0.8 else np.flatnonzero(numbers.random(size) < 0.9)
     origin = {name: np.concatenate([people[name][kept], more[name]]) for name in COLUMNS}
     copies = numbers.integers(0 if rng.random() < 0.3 else 1, rng.choice((2, 3, 5)), size)
-    population = {
-        name: np.concatenate([np.repeat(people[name], copies), more[name]]) for name in QUASI_IDENTIFIERS
-    }
+    population = {name: np.concatenate([np.repeat(people[name], copies), more[name]]) for name in QUASI_IDENTIFIERS}
     return people, origin, population
 
 

@@ -118,3 +118,8 @@ def histogram(rows: Rows, classes: Classes, attribute: str, values: int, unit: s
 def whole(rows: Rows) -> Classes:
     """Every world as one class, also one without rows."""
     return Classes(rows.world, np.arange(rows.worlds), rows.worlds, rows.worlds)
+
+
+def has_null(rows: Rows, name: str) -> Flags:
+    """Per world, whether a column holds a NULL."""
+    return counted(rows.world[rows.columns[name] == NULL], rows.worlds) > 0
