@@ -13,7 +13,7 @@ from oracle import Oracle
 from small_worlds.driver import Outcome, run
 from small_worlds.expected import Table, tables_as_they_stand
 from small_worlds.lattice import answers, lattice_of
-from small_worlds.models import entropy, recursive
+from small_worlds.models import Given, entropy, recursive
 from small_worlds.specs import Asked, Requirement, draw_spec
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
 from small_worlds.worlds import NULL, Rows, has_null
@@ -171,9 +171,7 @@ def assert_nodes_alike(asked: Asked, tables: Tables, world: int) -> None:
 
 
 def test_the_models_have_the_papers_examples() -> None:
-    """Two equally frequent values have entropy ln 2; a class of 100, 1 and 1 is (c, 3)-diverse for c above 100 alone."""
-    from small_worlds.models import Given
-
+    """Two equally frequent values have entropy ln 2; of 100, 1 and 1, (c, 3)-diversity needs c above 100."""
     rows = Rows(
         np.zeros(104, dtype=np.int64),
         1,

@@ -203,7 +203,7 @@ _PLAIN = frozenset((str, Sql, int, bool, type(None)))
 
 
 def _frozen(value: object) -> tuple[object, ...]:
-    """All that a template can see of a value, to be looked up by. Raises _Unknown for types that are not listed here."""
+    """All that a template can see of a value, to be looked up by. Raises _Unknown for types not listed here."""
     kind = type(value)
     if kind in _PLAIN:
         return kind, value

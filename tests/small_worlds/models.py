@@ -1,11 +1,11 @@
 """Privacy models by their papers' definitions, for all classes at once.
 
-Everything that can be counted is compared as whole numbers: a share p/P is at most a/b where p b <= a P. Only entropies and
-logarithms are floating point, and those are compared within :data:`NEAR`.
+Everything that can be counted is compared as whole numbers: a share p/P is at most a/b where p b <= a P. Only entropies
+and logarithms are floating point, and those are compared within :data:`NEAR`.
 
-What the papers leave open is taken from docs/reference/models.md: a NULL protects nobody (diversity), or is a value like any
-other (distributions); a value that all persons of a class hold is disclosed; and a class that holds nobody, or a value
-that the reference lacks, is at no distance at all where distances go by ranks, groups or ratios.
+What the papers leave open is taken from docs/reference/models.md: a NULL protects nobody (diversity), or is a value
+like any other (distributions); a value that all persons of a class hold is disclosed; and a class that holds nobody, or
+a value that the reference lacks, is at no distance at all where distances go by ranks, groups or ratios.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -181,7 +182,7 @@ def below(given: Given, numerator: Ints, denominator: Ints, bound: float) -> Jud
 
 
 def npd_recursive(given: Given, parameters: Parameters) -> Judged:
-    """Definitions 4.3 and 4.4: Y may be disclosed, W must not be excluded. NULL is no value, but rows of it count for W."""
+    """Definitions 4.3 and 4.4: Y may be disclosed, W must not be excluded. NULL is no value, but counts for shares."""
     counts, l = given.counts(parameters["attribute"]), parameters["l"]  # noqa: E741
     values, every = counts[:, 1:], np.arange(counts.shape[1] - 1)
     free = np.isin(every, parameters["codes"]["allow_positive"])
@@ -255,7 +256,7 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
         return largest(given, fits, moved, steps * unit, parameters["t"])
     groups = given.trees[parameters["attribute"]]
     cost, extra = np.zeros(len(p), dtype=np.int64), ahead
-    for level, (below_, above) in enumerate(zip(groups, groups[1:], strict=False), start=1):
+    for level, (below_, above) in enumerate(pairwise(groups), start=1):
         parent_of = np.zeros((int(below_.max()) + 1, int(above.max()) + 1), dtype=np.int64)
         parent_of[below_, above] = 1
         gains, losses = np.maximum(extra, 0) @ parent_of, np.maximum(-extra, 0) @ parent_of

@@ -90,7 +90,7 @@ def packed(columns: Sequence[Ints]) -> Ints:
 
 
 def holders(rows: Rows, classes: Classes, unit: str | None, *columns: str) -> tuple[Ints, list[Ints]]:
-    """What counts once: rows, or (with a unit) the different persons per class and value. Rows of nobody count for none.
+    """What counts once: rows, or (with a unit) the different persons per class and value; rows of nobody do not.
 
     Returns:
         The class of each, and its codes of ``columns``.
