@@ -29,6 +29,24 @@ def shown(outcome: Outcome) -> None:
     print(f"  {outcome.problem.asked.style} {json.dumps(outcome.problem.asked.spec)}", flush=True)
 
 
+class Progress:
+    """Says once a minute how far the run is."""
+
+    def __init__(self) -> None:
+        self.started = self.said = time.perf_counter()
+
+    def __call__(self, tally: Tally) -> None:
+        now = time.perf_counter()
+        if now - self.said >= 60:
+            self.said = now
+            rate = tally.problems / (now - self.started)
+            print(
+                f"{tally.problems:,} problems, {rate:,.0f} a second, {len(tally.wrong):,} disagreements",
+                file=sys.stderr,
+                flush=True,
+            )
+
+
 def again(seed: int, mix: dict[str, float], number: int) -> int:
     """Run one problem alone, and show its table."""
     bench, batch = Bench(), draw_batch(seed, number // PROBLEMS, mix)
@@ -67,7 +85,13 @@ def main() -> int:
         return again(options.seed, mix, options.only)
     started, cpu = time.perf_counter(), time.process_time()
     tally = run(
-        options.seed, mix, problems=options.problems, seconds=options.seconds, first=options.first, report=shown
+        options.seed,
+        mix,
+        problems=options.problems,
+        seconds=options.seconds,
+        first=options.first,
+        report=shown,
+        progress=Progress(),
     )
     summary(tally, time.perf_counter() - started, time.process_time() - cpu)
     return bool(tally.wrong)

@@ -385,8 +385,19 @@ def run(
     seconds: float = math.inf,
     first: int = 0,
     report: Callable[[Outcome], None] | None = None,
+    progress: Callable[[Tally], None] | None = None,
 ) -> Tally:
-    """Run problems until there are so many, or the time is up."""
+    """Run problems until there are so many, or the time is up.
+
+    Args:
+        seed: with the mix and the batch's number, says which problems.
+        mix: how often each style is asked for.
+        problems: when to stop.
+        seconds: when to stop, too.
+        first: the number of the first batch.
+        report: told of each disagreement.
+        progress: told after each batch.
+    """
     tally, bench = Tally(), Bench()
     started = last = time.perf_counter()
     number = first
@@ -403,6 +414,8 @@ def run(
                 if tally.problems >= problems or now - started >= seconds:
                     break
             number += 1
+            if progress is not None:
+                progress(tally)
     finally:
         bench.close()
     return tally
