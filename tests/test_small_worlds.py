@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 from model_oracle import frequencies, judge, worst
 from oracle import Oracle
-from small_worlds.driver import Outcome, run
+from small_worlds.driver import run
 from small_worlds.expected import Table, tables_as_they_stand
 from small_worlds.lattice import answers, lattice_of
 from small_worlds.models import Given, entropy, recursive
 from small_worlds.specs import Asked, Requirement, draw_spec
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
+from small_worlds.tally import Outcome
 from small_worlds.worlds import NULL, Rows, has_null
-
-import kanon_sql
 
 MIX = {"check": 0.9, "plan": 0.05, "anonymize": 0.05}
 
@@ -181,37 +180,3 @@ def test_the_models_have_the_papers_examples() -> None:
     assert entropy(given, {"attribute": "s", "l": 2}).ok.tolist() == [True, False]
     for c, enough in ((100, False), (100.5, True)):
         assert recursive(given, {"attribute": "s", "l": 3, "c": c}).ok.tolist() == [False, enough]
-
-
-# --- what is kept across specs -----------------------------------------------------------
-
-
-def test_specs_that_differ_in_a_threshold_alone_do_not_share_a_verdict() -> None:
-    """Statements are kept as they were rendered and parsed; a threshold is part of both."""
-    with kanon_sql.connect(":memory:thresholds") as engine:
-        from kanon_sql.sql import Statement
-
-        engine.execute(Statement("t", "CREATE TABLE t AS SELECT i // 3 AS q, i % 3 AS s FROM range(9) r(i)"))
-        for k, t, verdict in ((3, 0, "pass"), (4, 0, "fail"), (3, 0, "pass"), (3, 1, "pass"), (4, 1, "fail")):
-            spec = kanon_sql.Spec.from_dict(
-                {
-                    "version": 1,
-                    "source": "t",
-                    "quasi_identifiers": {"q": None},
-                    "sensitive": ["s"],
-                    "privacy": [{"k_anonymity": k}, {"t_closeness": {"attribute": "s", "t": t}}],
-                }
-            )
-            assert kanon_sql.check(engine, spec, "t").verdict == verdict
-
-
-def test_a_kept_statement_reads_the_table_that_is_there_now() -> None:
-    with kanon_sql.connect(":memory:replaced") as engine:
-        from kanon_sql.sql import Statement
-
-        spec = kanon_sql.Spec.from_dict(
-            {"version": 1, "source": "t", "quasi_identifiers": {"q": None}, "privacy": [{"k_anonymity": 2}]}
-        )
-        for values, verdict in (("1, 1", "pass"), ("1, 2", "fail"), ("'a', 'a'", "pass"), ("1.5, 1.5", "pass")):
-            engine.execute(Statement("t", f"CREATE OR REPLACE TABLE t AS SELECT unnest([{values}]) AS q"))
-            assert kanon_sql.check(engine, spec, "t").verdict == verdict

@@ -6,7 +6,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from random import Random
 from typing import Any
 from unittest.mock import patch
@@ -20,6 +20,7 @@ from small_worlds.expected import Item, Table, release_at, tables_as_they_stand
 from small_worlds.lattice import Answers, answers, lattice_of, population_of
 from small_worlds.specs import Asked, draw_spec
 from small_worlds.tables import COLUMNS, QUASI_IDENTIFIERS, TABLES, UNIT, Tables, draw_tables
+from small_worlds.tally import Outcome, Problem, Tally
 from small_worlds.worlds import NULL, Rows, has_null
 
 DATABASE = ":memory:small_worlds"
@@ -27,40 +28,6 @@ PROBLEMS = 1024
 """Problems per batch, numbered from its number times this."""
 TABLES_PER_SPEC = {"check": 32, "plan": 8, "anonymize": 8}
 """On how many tables of a batch a spec is tried: what it takes to compile a small check is spent once."""
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A table and a spec.
-
-    Attributes:
-        number: by which it can be run again.
-        table: the table's number in its batch.
-        asked: the spec.
-    """
-
-    number: int
-    table: int
-    asked: Asked
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of a problem.
-
-    Attributes:
-        problem: it.
-        verdict: ``pass``, ``fail`` or ``error``, as both should say.
-        tight: some class is exactly at a bound.
-        nulls: some quasi-identifier that the spec names is NULL.
-        wrong: what the package says otherwise, in words; empty where all agree.
-    """
-
-    problem: Problem
-    verdict: str
-    tight: bool
-    nulls: bool
-    wrong: Sequence[str] = ()
 
 
 class Bench:
@@ -128,7 +95,7 @@ def _listed(values: Sequence[str | int]) -> str:
 
 @dataclass(frozen=True)
 class Batch:
-    """Tables, and specs with the tables that each is tried on. Every fourth batch is run by optimized plans."""
+    """Tables, and specs with the tables that each is tried on. Every sixteenth batch is run by optimized plans."""
 
     number: int
     tables: Tables
@@ -153,7 +120,7 @@ def draw_batch(seed: int, number: int, mix: Mapping[str, float]) -> Batch:
 
 def outcomes(bench: Bench, batch: Batch, only: int | None = None) -> Iterator[Outcome]:
     """What came of every problem of a batch, or of one."""
-    bench.optimize(batch.number % 4 == 0)
+    bench.optimize(batch.number % 16 == 0)
     for asked, problems in batch.groups:
         if only is None or only in [problem.number for problem in problems]:
             try:
@@ -335,46 +302,7 @@ def _optimum(truth: Answers, place: int, node: Sequence[int], asked: Asked) -> l
     return [] if own <= best or same(own, best) else [f"{search['metric']} {own} at {node}, and {best} satisfies"]
 
 
-# --- counting ----------------------------------------------------------------------------
-
-
-@dataclass
-class Tally:
-    """What came of problems, by model, unit, NULLs and style."""
-
-    counts: Counter[tuple[str, str, str, str, str]] = field(default_factory=Counter)
-    problems: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    styles: Counter[str] = field(default_factory=Counter)
-    wrong: list[Outcome] = field(default_factory=list)
-
-    def add(self, outcome: Outcome, seconds: float) -> None:
-        asked = outcome.problem.asked
-        style = asked.style
-        self.problems += 1
-        self.styles[style] += 1
-        self.seconds[style] = self.seconds.get(style, 0.0) + seconds
-        unit = "rows" if asked.unit is None else "persons"
-        nulls = asked.nulls if outcome.nulls else "none"
-        for name in dict.fromkeys(item.name for item in asked.requirements):
-            key = (name, unit, nulls, style)
-            self.counts[(*key, "problems")] += 1
-            self.counts[(*key, outcome.verdict)] += 1
-            self.counts[(*key, "at a bound")] += outcome.tight
-            self.counts[(*key, "agree")] += not outcome.wrong
-        if outcome.wrong:
-            self.wrong.append(outcome)
-
-
-COUNTED = ("problems", "agree", "pass", "fail", "error", "at a bound")
-
-
-def table_of(tally: Tally) -> Iterator[str]:
-    """The counts as a table in Markdown: a line per model, unit, NULLs and style."""
-    yield f"| model | unit | NULLs | style | {' | '.join(COUNTED)} |"
-    yield f"|---|---|---|---|{'---:|' * len(COUNTED)}"
-    for key in sorted({key[:4] for key in tally.counts}):
-        yield f"| {' | '.join(key)} | {' | '.join(f'{tally.counts[(*key, name)]:,}' for name in COUNTED)} |"
+# --- many batches ---
 
 
 def run(
