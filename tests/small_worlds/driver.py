@@ -320,8 +320,7 @@ def run(
     Args:
         seed: with the mix and the batch's number, says which problems.
         mix: how often each style is asked for.
-        problems: when to stop.
-        seconds: when to stop, too.
+        problems, seconds: when to stop, whichever comes first.
         first: the number of the first batch.
         report: told of each disagreement.
         progress: told after each batch.
