@@ -334,6 +334,7 @@ def used(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return original(self, name, *args, **kwargs)
 
     monkeypatch.setattr(templates.Environment, "get_template", noted)
+    templates._remembered.cache_clear()  # what was rendered before is not rendered again
     return names
 
 

@@ -137,7 +137,7 @@ class Meter:
     def count_rows(self, rows: Sequence[Row]) -> None:
         """Count rows that reached the client."""
         self.rows_fetched += len(rows)
-        self.bytes_fetched += sum(len(str(value).encode()) for row in rows for value in row)
+        self.bytes_fetched += len("".join([str(value) for row in rows for value in row]).encode())
 
 
 class Deadline:

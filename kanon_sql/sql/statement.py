@@ -288,6 +288,7 @@ def source_relation() -> Relation:
     return Relation(slot=SOURCE)
 
 
+@lru_cache(maxsize=500)
 def redact(sql: str, quoted: re.Pattern[str] = _QUOTED) -> str:
     """The statement with every text and number literal replaced by ``?``, for logs and reports.
 

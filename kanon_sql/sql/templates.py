@@ -13,7 +13,8 @@ Lists are joined, not looped over: ``names | of("t") | list`` is ``t.a, t.b``, a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
+from decimal import Decimal
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
 from kanon_sql.sql.text import (
+    Relation,
     Sql,
     all_of,
     any_of,
@@ -184,8 +186,63 @@ def render(name: str, /, **context: Any) -> Sql:
     Raises:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
+    environment = _environment()
     try:
-        text = _environment().get_template(f"{name}{_SUFFIX}").render(**context)
+        key = (name, _frozen(context))
+    except _Unknown:
+        return _rendered(environment, name, context)
+    return _remembered(environment, _Asked(key, context))
+
+
+class _Unknown(Exception):
+    """A value of which it is not known whether it prints the same as an equal one."""
+
+
+_PLAIN = frozenset((str, Sql, int, bool, type(None)))
+"""Types whose equal values print alike, next to the type: 1 is no ``True``, and a text is no SQL."""
+
+
+def _frozen(value: object) -> tuple[object, ...]:
+    """All that a template can see of a value, to be looked up by. Raises _Unknown for types not listed here."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return kind, value
+    if kind is float or kind is Decimal:  # 0.0 is -0.0, and prints differently; so do 1.0 and 1.00
+        return kind, str(value)
+    if kind is list or kind is tuple or kind is Relation:
+        assert isinstance(value, list | tuple)
+        return kind, *map(_frozen, value)
+    if kind is dict:
+        assert isinstance(value, dict)
+        return kind, *((_frozen(key), _frozen(item)) for key, item in value.items())
+    raise _Unknown
+
+
+class _Asked:
+    """A template and its values, equal to another where all that the template can see is."""
+
+    __slots__ = ("context", "key")
+
+    def __init__(self, key: tuple[object, ...], context: dict[str, Any]) -> None:
+        self.key = key
+        self.context = context
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Asked) and self.key == other.key
+
+
+@lru_cache(maxsize=1_000)
+def _remembered(environment: Environment, asked: _Asked) -> Sql:
+    """Rendering takes longer than looking up; the same values come back with every run of a process."""
+    return _rendered(environment, str(asked.key[0]), asked.context)
+
+
+def _rendered(environment: Environment, name: str, context: dict[str, Any]) -> Sql:
+    try:
+        text = environment.get_template(f"{name}{_SUFFIX}").render(**context)
     except TemplateNotFound as error:
         raise TemplateError(f"there is no SQL template {name!r}") from error
     except JinjaError as error:

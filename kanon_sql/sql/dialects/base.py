@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import ClassVar, Literal
 
 from sqlglot import exp
@@ -119,7 +120,7 @@ class Dialect(ABC):
 
     def quote(self, name: str) -> str:
         """A quoted name."""
-        return exp.to_identifier(name, quoted=True).sql(self.sqlglot)
+        return _quoted(name, self.sqlglot)
 
     def relation(self, parts: Sequence[str]) -> str:
         """A quoted table name of one to three parts."""
@@ -233,6 +234,11 @@ _PATTERNS: dict[bool | str, re.Pattern[str]] = {
     True: re.compile(f"({_QUOTED_BACKSLASH})", re.DOTALL),
     "in literals": re.compile(f"({_QUOTED_LITERAL_BACKSLASH})", re.DOTALL),
 }
+
+
+@lru_cache(maxsize=5_000)
+def _quoted(name: str, dialect: str) -> str:
+    return exp.to_identifier(name, quoted=True).sql(dialect)
 
 
 def replaced(
