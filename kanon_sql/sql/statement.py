@@ -22,6 +22,7 @@ from sqlglot.errors import SqlglotError
 from kanon_sql.errors import TemplateError
 from kanon_sql.spec import redact_sql
 from kanon_sql.sql.dialects import Dialect
+from kanon_sql.sql.parse import parsed
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import ANY_RUN, Relation
@@ -199,7 +200,7 @@ _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")
 def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
     """Parsing takes longer than most statements run; shapes come back with every run of a process."""
     try:
-        trees = sqlglot.parse(text, read="duckdb")
+        trees = parsed(text, "duckdb")
     except SqlglotError as error:
         raise TemplateError(f"{name}: the rendered SQL does not parse") from error
     if len(trees) != 1 or trees[0] is None:
