@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement
@@ -161,6 +161,8 @@ class RelationalEngine(SessionEngine):
                     "kanon-sql clean finds what else was left"
                 )
             return DatabaseError(f"{name}: {self.backend.message(error.orig)}")
+        if isinstance(error, MemoryError):
+            return DatabaseError(f"{name}: {self.label}: {NO_MEMORY}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):
             return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):

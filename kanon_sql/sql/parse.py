@@ -6,6 +6,8 @@ parser goes on until the thread's stack is used up, and the process dies. So a l
 
 from __future__ import annotations
 
+import logging
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -108,10 +110,33 @@ def parsed(text: str, dialect: str) -> list[exp.Expr | None]:
         SqlglotError: it does not parse, in whichever way the parser says so.
     """
     try:
-        return sqlglot.parse(text, read=dialect)
+        with _unlogged():
+            return sqlglot.parse(text, read=dialect)
     except (AssertionError, AttributeError, LookupError, TypeError, ValueError) as error:
         # A part that the parser takes for granted is missing, as behind an operator at the end of the text.
         raise ParseError(f"the parser stopped with {type(error).__name__}") from error
+
+
+_OURS = threading.local()
+
+
+class _NotOurs(logging.Filter):
+    """Drops what sqlglot logs of our own parsing: it quotes the SQL, whose literals may be values."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not getattr(_OURS, "parsing", False)
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    logger = logging.getLogger("sqlglot")
+    if not any(isinstance(item, _NotOurs) for item in logger.filters):
+        logger.addFilter(_NotOurs())
+    _OURS.parsing = True
+    try:
+        yield
+    finally:
+        _OURS.parsing = False
 
 
 def tokens_within(text: str, dialect: str, where: str, most: int) -> list[Token]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
+from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind
 from kanon_sql.sql import dialect_named
 
 if TYPE_CHECKING:
@@ -41,6 +41,14 @@ _SETTINGS = {
     "client_min_messages": "warning",
     "jit": "off",  # compiling takes longer than most of these queries
 }
+
+
+_RESOURCES = {
+    "53100": NO_SPACE,
+    "53200": NO_MEMORY,
+    "54001": "the statement is nested too deeply for its stack; check fewer requirements, or raise max_stack_depth",
+}
+"""What the server ran out of, by SQLSTATE."""
 
 
 def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -158,6 +166,8 @@ class PostgresBackend(Backend):
                 f"{str(error).splitlines()[0]}: a part of the table says nothing of the rest; read it with a role that "
                 "sees every row, or through a view of its owner's that says which rows are meant"
             )
+        if state in _RESOURCES:
+            return f"PostgreSQL reported error {state}: {_RESOURCES[state]}"
         if state[:2] in ("2B", "42", "3D", "3F", "25") and state not in ("42804", "42846"):
             return str(error).splitlines()[0]
         return f"PostgreSQL reported {type(error).__name__} {state} (its text may hold values and is not shown)"
