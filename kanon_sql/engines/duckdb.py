@@ -285,7 +285,7 @@ class DuckDBEngine(SessionEngine):
 
     @contextmanager
     def _settings_guard(self) -> Iterator[None]:
-        """Errors of ours for what is asked and set besides the run's statements, which a limit of it must not prevent."""
+        """Errors of ours for what is set besides the run's statements, which a limit of it must not prevent."""
         with self.without_deadline(), self._guard("settings"):
             yield
 

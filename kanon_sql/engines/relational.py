@@ -96,7 +96,7 @@ class RelationalEngine(SessionEngine):
         """The driver's own connection object."""
         return self._connection.connection.driver_connection
 
-    def scalars(self, sql: str, limit: int = 1_000) -> list[Row]:
+    def scalars(self, sql: str, limit: int = 10_000) -> list[Row]:
         """A query of the catalog or the session, metered like any other."""
         return self.fetch(Statement("catalog", sql, quoted=self.dialect.quoted), limit)
 

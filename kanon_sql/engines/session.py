@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, single_query
+from kanon_sql.sql import Dialect, Statement, looking_at, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
@@ -150,7 +150,8 @@ class SessionEngine(ABC):
         before = self.meter, self._deadline, self.run_id
         self.meter, self._deadline, self.run_id = Meter(), deadline, secrets.token_hex(4)
         try:
-            yield self.meter
+            with looking_at(lambda: self._deadline.remaining()):
+                yield self.meter
         finally:
             self.meter, self._deadline, self.run_id = before
 

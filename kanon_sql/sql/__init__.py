@@ -14,6 +14,7 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.parse import parsed
+from kanon_sql.sql.patience import looking_at
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
@@ -40,6 +41,7 @@ __all__ = [
     "identifier",
     "level_expression",
     "literal",
+    "looking_at",
     "parsed",
     "relation",
     "remove_template_directory",

@@ -17,6 +17,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
 from kanon_sql.errors import SpecError
+from kanon_sql.sql.patience import checkpoint
 
 __all__ = ["MAX_LEVELS", "MAX_LINKS", "parsed", "refuse_deep_tree", "spared_stack", "tokens_within"]
 
@@ -109,6 +110,7 @@ def parsed(text: str, dialect: str) -> list[exp.Expr | None]:
     Raises:
         SqlglotError: it does not parse, in whichever way the parser says so.
     """
+    checkpoint()
     try:
         with _unlogged():
             return sqlglot.parse(text, read=dialect)

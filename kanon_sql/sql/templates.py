@@ -21,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
+from kanon_sql.sql.patience import checkpoint
 from kanon_sql.sql.text import (
     Sql,
     all_of,
@@ -184,6 +185,7 @@ def render(name: str, /, **context: Any) -> Sql:
     Raises:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
+    checkpoint()
     try:
         text = _environment().get_template(f"{name}{_SUFFIX}").render(**context)
     except TemplateNotFound as error:
