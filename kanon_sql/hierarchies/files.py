@@ -10,6 +10,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -105,6 +106,8 @@ def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyl
         raise HierarchyError(f"{path}: there is a file already, which is not replaced; remove it, or name "
                              "another directory") from None  # fmt: skip
     except OSError as error:
+        with suppress(OSError):
+            path.unlink()  # half a hierarchy would be read as a whole one
         raise HierarchyError(
             f"{path}: cannot be written: {error.strerror or type(error).__name__}; name another directory"
         ) from None
