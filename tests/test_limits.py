@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,7 @@ def test_a_caller_deep_in_the_stack_gets_a_message() -> None:
             level_expression(text, "here")
 
     answers = set()
-    for left in range(20, 400, 20):
+    for left in (*range(10, 100, 5), 600):
         try:
             down(sys.getrecursionlimit() - len(_frames()) - left)
             answers.add("read")
@@ -125,7 +126,7 @@ def test_a_caller_deep_in_the_stack_gets_a_message() -> None:
             answers.add(str(error)[:30])
         except RecursionError:
             answers.add("ours")  # the caller's own stack was full, before or in the message
-    assert answers & {"read", "here: it is nested too deeply f"}
+    assert answers >= {"read", "here: it is nested too deeply "}
 
 
 def _frames() -> list[object]:
@@ -192,8 +193,7 @@ def test_nodes_are_counted_where_signs_are_few() -> None:
 def test_billions_of_values_in_a_few_bytes() -> None:
     letters = "abcdefghijkl"
     text = "a: &a [1]\n" + "".join(
-        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
-        for before, name in zip(letters, letters[1:], strict=False)
+        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in pairwise(letters)
     )
     assert "more than 200,000 values" in problems(text)[0]
 
