@@ -17,6 +17,7 @@ from specs import HEAD, TAIL, problems
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
 from kanon_sql.hierarchies.files import MAX_LABEL, read_hierarchy
 from kanon_sql.spec import Spec
+from kanon_sql.spec.redact import redact_sql
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.parse import MAX_LEVELS, MAX_LINKS
 from kanon_sql.sql.query import single_query
@@ -256,3 +257,26 @@ def test_a_label_of_the_most_characters_is_read(tmp_path: Path) -> None:
     label = "x" * MAX_LABEL
     (tmp_path / "h.csv").write_text(f"{label};*\n", encoding="utf-8")
     assert read_hierarchy(tmp_path / "h.csv") == [(label, "*")]
+
+
+# --- What is shown of them -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["//" * 50_000, "[" * 100_000, "// " * 60_000 + "'", "/*" * 50_000], ids=lambda t: t[:3]
+)
+def test_hiding_literals_takes_no_longer_than_reading_them(text: str) -> None:
+    started = time.thread_time()
+    redact_sql(text)
+    assert time.thread_time() - started < 5
+
+
+@pytest.mark.parametrize("text", ["a // it's 'Qwyjibo'", "[it's, Qwyjibo", 'a // "Qwyjibo', "x // 'Qwyjibo'\n"])
+def test_what_hides_in_comments_and_brackets_stays_hidden(text: str) -> None:
+    assert "Qwyjibo" not in redact_sql(text)
+
+
+def test_of_many_problems_a_hundred_are_listed() -> None:
+    found = problems(HEAD + TAIL + "".join(f"key{number}: 1\n" for number in range(3_000)))
+    assert len(found) == 101
+    assert found[-1].endswith("and 2,900 more problems")

@@ -19,6 +19,9 @@ from kanon_sql.spec.compose import MAX_DEPTH, compose
 
 __all__ = ["Document", "label_text", "read_mapping", "read_yaml", "show_path"]
 
+MAX_PROBLEMS = 100
+"""How many problems of a spec are listed before the rest is only counted."""
+
 MAX_VALUES = 200_000
 """More values are refused: a few bytes of YAML aliases can stand for billions. Larger hierarchies are files."""
 
@@ -58,7 +61,11 @@ class Document:
     def error(self, faults: list[Fault]) -> SpecError:
         """These faults and those of reading as one error, in the order of the text, each once."""
         problems = dict.fromkeys([*self.problems, *map(self.problem, faults)])
-        return SpecError(sorted(problems, key=lambda found: (found.line or 0, found.column or 0)))
+        listed = sorted(problems, key=lambda found: (found.line or 0, found.column or 0))
+        left = len(listed) - MAX_PROBLEMS
+        return SpecError(
+            listed if left <= 0 else [*listed[:MAX_PROBLEMS], Problem(f"and {left:,} more problems", self.name)]
+        )
 
 
 def with_path(loc: Loc, message: str) -> str:
