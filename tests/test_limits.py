@@ -262,9 +262,7 @@ def test_a_label_of_the_most_characters_is_read(tmp_path: Path) -> None:
 # --- What is shown of them -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text", ["//" * 50_000, "[" * 100_000, "// " * 60_000 + "'", "/*" * 50_000], ids=lambda t: t[:3]
-)
+@pytest.mark.parametrize("text", ["//" * 50_000, "[" * 100_000, "// " * 60_000 + "'", "/*" * 50_000])
 def test_hiding_literals_takes_no_longer_than_reading_them(text: str) -> None:
     started = time.thread_time()
     redact_sql(text)
