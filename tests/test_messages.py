@@ -30,6 +30,10 @@ ADVICE = re.compile(r"; |\. [A-Z]|expected|did you mean|levels must nest|every r
 PASSED_ON = {
     "{}: {}",
     "{}: {} (ClickHouse error {})",
+    "{}: ClickHouse reported error {}: {}",
+    "{}: ClickHouse reported error {}: {} (max_memory_usage)",
+    "{}: Spark: {} (spark.local.dir, or where its warehouse is)",
+    "{}: {}: {}",
     "{}: ClickHouse reported error {} (its text may hold values and is not shown)",
     "{}: DuckDB reported a {} error (its text may hold values and is not shown)",
     "{}: Spark reported {} (its text may hold values and is not shown)",

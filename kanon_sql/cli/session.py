@@ -5,6 +5,7 @@ Everything here writes to standard error; standard output belongs to the result.
 
 from __future__ import annotations
 
+import errno
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,9 @@ TERMINATED = 143
 """That of a process that SIGTERM ended: 128 + SIGTERM."""
 
 PUBLISHING = "publishing"
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""What the operating system says of output that finds no room; files that a verb writes have messages of their own."""
 
 
 class Session:
@@ -192,6 +196,12 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
             if isinstance(error, KanonError):
                 run.error(_message(error, spec))
                 raise typer.Exit(int(error.exit_code)) from None
+            if isinstance(error, OSError) and error.errno in _FULL:
+                run.error(
+                    f"standard output cannot be written: {error.strerror}; what the run published stands, and "
+                    "kanon-sql report writes its result from the manifest"
+                )
+                raise typer.Exit(int(ExitCode.USAGE)) from None
             if isinstance(error, typer.Abort) or not isinstance(error, Exception):
                 raise
             name = type(error).__name__

@@ -46,9 +46,12 @@ def write_report(run: Session, path: Path | None, page: str) -> None:
     if path is None:
         typer.echo(page, nl=not page.endswith("\n"))
         return
+    is_new = not path.exists()
     try:
         path.write_text(page if page.endswith("\n") else page + "\n", encoding="utf-8")
     except OSError as error:
+        if is_new:
+            path.unlink(missing_ok=True)  # half a report is none
         reason = error.strerror or type(error).__name__
         raise SpecError(
             f"the run is done, but its report cannot be written to {path}: {reason}; kanon-sql report writes it from "

@@ -15,7 +15,25 @@ from typing import Any, Literal, Protocol, Self
 from kanon_sql.errors import QueryTimeout
 from kanon_sql.sql import Dialect, Statement
 
-__all__ = ["Capabilities", "Column", "Deadline", "Engine", "Estimate", "Kind", "Meter", "Row", "Scratch"]
+__all__ = [
+    "NO_MEMORY",
+    "NO_SPACE",
+    "Capabilities",
+    "Column",
+    "Deadline",
+    "Engine",
+    "Estimate",
+    "Kind",
+    "Meter",
+    "Row",
+    "Scratch",
+]
+
+NO_SPACE = "no space is left on the disk that it writes to; free some, and run again"
+"""What is said of a database whose disk is full; its own text may name values."""
+
+NO_MEMORY = "it ran out of memory; allow it more, or let less run beside this, and run again"
+"""What is said of a database that got no more memory."""
 
 Row = tuple[Any, ...]
 Kind = Literal["text", "integer", "decimal", "float", "date", "timestamp", "moment", "boolean", "other", "ambiguous"]

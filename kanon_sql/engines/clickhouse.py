@@ -10,7 +10,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote, urlsplit
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import (
+    NO_MEMORY,
+    NO_SPACE,
+    Capabilities,
+    Column,
+    Deadline,
+    Estimate,
+    Kind,
+    Meter,
+    Row,
+    Scratch,
+)
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
@@ -97,6 +108,9 @@ _COMBINED = re.compile(r"(If|OrNull|OrDefault|Distinct|Array)+$")
 """What makes another aggregate of one."""
 
 _READ_ONLY, _CANCELLED, _TIMEOUT = 164, 394, 159
+
+_FULL, _WRITING, _MEMORY = (243,), (74, 75, 76, 1001), 241
+"""Not enough space; errors of files, which say why by a number of the operating system; no more memory."""
 
 _ABOUT_NAMES = (16, 46, 47, 48, 57, 60, 81, _READ_ONLY, 497)
 """Error codes whose first sentence names tables, columns or rights, and no value."""
@@ -410,6 +424,10 @@ class ClickHouseEngine(SessionEngine):
                 f"{name}: the connection to {self.label} failed ({type(error).__name__}); its temporary tables may be "
                 "gone, and kanon-sql clean finds what else was left"
             )
+        if code in _FULL or (code in _WRITING and "errno: 28" in str(error)):
+            return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_SPACE}")
+        if code == _MEMORY:
+            return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_MEMORY} (max_memory_usage)")
         said = None
         if code in _ABOUT_NAMES:  # a query can raise any, with any text
             last = self.meter.log[-1] if self.meter.log else None

@@ -11,8 +11,8 @@ from contextlib import contextmanager, nullcontext
 from string import digits
 from typing import Literal, Self
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from kanon_sql.engines.backends import BACKENDS, Backend
 from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
@@ -21,7 +21,7 @@ from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.engines.spark import SparkEngine
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql import WORD, Statement, dialect_named, literal, single_query
+from kanon_sql.sql import WORD, Statement, dialect_named, literal, parsed, single_query
 
 __all__ = ["SCRATCH_SCHEMA", "DryEngine"]
 
@@ -65,7 +65,7 @@ class DryEngine:
         """Note a statement, and the columns of a table that it creates."""
         self.meter.count(statement)
         if statement.creates is not None and not statement.loads:
-            query = sqlglot.parse_one(statement.creates.query, read=self.dialect.sqlglot)
+            query = self._read(statement, statement.creates.query)
             assert isinstance(query, exp.Query)
             self._written[statement.creates.table] = [self._column(item) for item in query.selects]
 
@@ -79,9 +79,19 @@ class DryEngine:
     def fetch(self, statement: Statement, limit: int) -> list[Row]:
         """Note a query and answer it as a table of one row would: see :data:`_ANSWERS`."""
         self.meter.count(statement)
-        tree = sqlglot.parse_one(statement.sql, read=self.dialect.sqlglot)
+        tree = self._read(statement, statement.sql)
         selects = [tree] if isinstance(tree, exp.Select) else list(_branches(tree))
         return [tuple(_answer(column) for column in _listed(select)) for select in selects][:limit]
+
+    def _read(self, statement: Statement, sql: str) -> exp.Expr | None:
+        """What was written for a dialect, as its engine would read it."""
+        try:
+            return parsed(sql, self.dialect.sqlglot)[0]
+        except SqlglotError:
+            raise UnsupportedError(
+                f"{statement.name}: what is written for {self.dialect.name} cannot be read back; an expression or a "
+                "name of the spec's means something else there, so write it another way"
+            ) from None
 
     def columns(self, relation: str) -> list[Column]:
         """The columns of a table that was created here, else the source's."""
@@ -187,7 +197,7 @@ def _listed(select: exp.Select) -> list[exp.Expr]:
     return select.expressions if table is None else table.this.selects
 
 
-def _branches(tree: exp.Expr) -> Iterator[exp.Select]:
+def _branches(tree: exp.Expr | None) -> Iterator[exp.Select]:
     if isinstance(tree, exp.Union):
         yield from _branches(tree.left)
         yield from _branches(tree.right)

@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from typing import TYPE_CHECKING, Literal
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.duckdb_errors import duckdb_error
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named, literal
@@ -96,8 +97,14 @@ def connect_duckdb(
         connection = duckdb.connect(database, read_only=read_only and not in_memory, config=config)
         connection.execute("SET enable_progress_bar = false")  # it would be drawn on standard output
     except duckdb.Error as error:
-        raise _database_error(error, "connect") from None
-    return DuckDBEngine(connection, label=database, owned=True, read_only=read_only and not in_memory, scratch=scratch)
+        raise duckdb_error(error, "connect") from None
+    try:
+        return DuckDBEngine(
+            connection, label=database, owned=True, read_only=read_only and not in_memory, scratch=scratch
+        )
+    except BaseException:
+        connection.close()
+        raise
 
 
 class DuckDBEngine(SessionEngine):
@@ -112,6 +119,7 @@ class DuckDBEngine(SessionEngine):
 
     Raises:
         UnsupportedError: the connection compares text inexactly by default, or macros hide functions of DuckDB's.
+        DatabaseError: it answers nothing any more.
     """
 
     capabilities = CAPABILITIES
@@ -139,13 +147,17 @@ class DuckDBEngine(SessionEngine):
         self._has_settings = False
         self._settled = False
         self._statements: dict[str, duckdb.Statement] = {}
-        collation = connection.execute("SELECT current_setting('default_collation')").fetchone()
+        with self._guard("connect"):
+            self._refuse_collation()
+            self._refuse_macros()
+
+    def _refuse_collation(self) -> None:
+        collation = self._connection.execute("SELECT current_setting('default_collation')").fetchone()
         if collation and str(collation[0]).lower() not in ("", "binary", "c", "posix"):
             raise UnsupportedError(
                 "this DuckDB connection has a default_collation, which merges different texts into one class; "
                 "run RESET default_collation first"
             )
-        self._refuse_macros()
 
     def refuse_other_meanings(self) -> None:
         """Macros may have been made since it was connected; not in memory of our own, which nobody else can reach."""
@@ -307,15 +319,24 @@ class DuckDBEngine(SessionEngine):
         """A fresh meter and a time limit for everything inside."""
         with super().run(deadline) as meter:
             # A connection of our own keeps them: nobody else uses it, and once it has all there is nothing to read.
-            found = {} if self._settled else self._settings()
+            with self._settings_guard():
+                found = {} if self._settled else self._settings()
             before = {name: value for name, value in found.items() if value != _SETTINGS[name]}
             try:
-                self._set({name: _SETTINGS[name] for name in before})
+                with self._settings_guard():
+                    self._set({name: _SETTINGS[name] for name in before})
                 self._settled = self._owned and self._has_settings
                 yield meter
             finally:
                 if not self._owned:
-                    self._set(before)
+                    with self._settings_guard():
+                        self._set(before)
+
+    @contextmanager
+    def _settings_guard(self) -> Iterator[None]:
+        """Errors of ours for what is set besides the run's statements, which a limit of it must not prevent."""
+        with self.without_deadline(), self._guard("settings"):
+            yield
 
     def _settings(self) -> dict[str, str]:
         """The connection's own values of those settings that this build has.
@@ -346,7 +367,7 @@ class DuckDBEngine(SessionEngine):
             return KeyboardInterrupt()
         if isinstance(error, RuntimeError) and "interrupted" in str(error).lower():
             return KeyboardInterrupt()
-        return _database_error(error, name) if isinstance(error, duckdb.Error) else None
+        return duckdb_error(error, name) if isinstance(error, duckdb.Error) else None
 
 
 _KINDS: tuple[tuple[str, Kind], ...] = (
@@ -368,16 +389,3 @@ def _kind(type_name: str) -> Kind:
         if re.match(pattern, type_name) and (kind == "ambiguous" or not type_name.endswith("]")):
             return kind
     return "other"
-
-
-def _database_error(error: Exception, name: str) -> DatabaseError:
-    """A message without values: only errors about names keep their text."""
-    import duckdb
-
-    kind = type(error).__name__.removesuffix("Exception")
-    about_names = duckdb.CatalogException | duckdb.BinderException | duckdb.IOException | duckdb.ConnectionException
-    if isinstance(error, about_names) and name != "load":
-        text = re.split(r"\n\s*\n?LINE ", str(error))[0]
-        text = re.sub(r"'(?:[^']|'')*'", "'?'", text) if isinstance(error, duckdb.BinderException) else text
-        return DatabaseError(f"{name}: {text.strip()}")
-    return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from kanon_sql.engines.base import Column, Deadline, Estimate, Meter, Row, Scratch
+from kanon_sql.engines.base import NO_MEMORY, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.engines.session import IN_TRANSACTION, SessionEngine
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement
@@ -101,7 +101,7 @@ class RelationalEngine(SessionEngine):
         """The driver's own connection object."""
         return self._connection.connection.driver_connection
 
-    def scalars(self, sql: str, limit: int = 1_000) -> list[Row]:
+    def scalars(self, sql: str, limit: int = 10_000) -> list[Row]:
         """A query of the catalog or the session, metered like any other."""
         return self.fetch(Statement("catalog", sql, quoted=self.dialect.quoted), limit)
 
@@ -199,6 +199,8 @@ class RelationalEngine(SessionEngine):
             said = self.backend.message(error.orig, last)
             grant = self.backend.grant(self, error.orig, said, error.statement or "")
             return DatabaseError(f"{name}: {said}{'; ' if grant else ''}{grant}")
+        if isinstance(error, MemoryError):
+            return DatabaseError(f"{name}: {self.label}: {NO_MEMORY}")
         if isinstance(error, PendingRollbackError | ResourceClosedError):
             return DatabaseError(f"{name}: the connection to {self.label} was lost; run it again")
         if isinstance(error, SQLAlchemyError):

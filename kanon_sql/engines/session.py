@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, marked_run, refuse_called, single_query
+from kanon_sql.sql import Dialect, Statement, looking_at, marked_run, refuse_called, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
@@ -190,7 +190,8 @@ class SessionEngine(ABC):
             if self.looks_first:
                 self.refuse_other_meanings()
             try:
-                yield self.meter
+                with looking_at(lambda: self._deadline.remaining()):
+                    yield self.meter
             except KanonError:
                 if not self.looks_first:
                     self.refuse_other_meanings()  # it may be why

@@ -21,7 +21,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named
@@ -402,6 +402,8 @@ class SparkEngine(SessionEngine):
             return None
         if condition.startswith(_CANCELLED):
             return KeyboardInterrupt()
+        if "No space left on device" in str(error):
+            return DatabaseError(f"{name}: Spark: {NO_SPACE} (spark.local.dir, or where its warehouse is)")
         # Of an analysis, before any row is read: raise_error gives any condition any text.
         if condition.startswith(_ABOUT_NAMES) and kind in ("AnalysisException", "SparkConnectAnalysisException"):
             first = str(error).splitlines()[0].split(" SQLSTATE:")[0]

@@ -10,6 +10,7 @@ import codecs
 import csv
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from io import StringIO
 from itertools import count
 from pathlib import Path
@@ -25,6 +26,9 @@ FileStyle = Literal["arx", "csv"]
 MAX_PROBLEMS = 20
 """How many problems of one file are listed before the rest is only counted."""
 
+MAX_LABEL = 10_000
+"""The most characters of a value or label; what is longer is a quote that is not closed, or no label."""
+
 TOP = "*"
 
 
@@ -35,8 +39,8 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     number of cells, and more than one. UTF-8, or UTF-16 with a byte order mark. A first row :func:`header` is no value.
 
     Raises:
-        HierarchyError: the file is missing, empty, ragged, names a value twice, holds a zero byte, or its
-            levels do not nest. Lines are named, values are not.
+        HierarchyError: the file is missing, empty, ragged, has a cell of more than :data:`MAX_LABEL` characters or
+            a zero byte, names a value twice, or its levels do not nest. Lines are named, values are not.
     """
     name = str(path)
     text = _text(path, name)
@@ -103,6 +107,8 @@ def write_hierarchy(path: Path, rows: Sequence[tuple[str, ...]], style: FileStyl
         raise HierarchyError(f"{path}: there is a file already, which is not replaced; remove it, or name "
                              "another directory") from None  # fmt: skip
     except OSError as error:
+        with suppress(OSError):
+            path.unlink()  # half a hierarchy would be read as a whole one
         raise HierarchyError(
             f"{path}: cannot be written: {error.strerror or type(error).__name__}; name another directory"
         ) from None
@@ -129,27 +135,44 @@ def _parsed(text: str, delimiter: str, name: str) -> tuple[list[tuple[str, ...]]
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     rows: list[tuple[str, ...]] = []
     lines: list[int] = []
+    before = 0
     try:
         for cells in reader:
             if cells:
+                _refuse_long(cells, name, before + 1)
                 rows.append(tuple(cells))
                 lines.append(reader.line_num)
+            before = reader.line_num
     except csv.Error as error:
-        raise HierarchyError(
-            [
-                Problem(
-                    f"not a valid CSV row ({error}); expected cells between ;, and quotes doubled inside quotes",
-                    name,
-                    reader.line_num,
-                )
-            ]
-        ) from None
+        raise HierarchyError([Problem(_said(str(error)), name, before + 1)]) from None
     return rows, lines
 
 
+def _refuse_long(cells: Sequence[str], name: str, line: int) -> None:
+    for column, cell in enumerate(cells, 1):
+        if len(cell) > MAX_LABEL:
+            what = f"cell {column} of the row has more than {MAX_LABEL:,} characters; close its quotes, or shorten it"
+            raise HierarchyError([Problem(what, name, line)])
+
+
+def _said(error: str) -> str:
+    """What the reader of CSV found wrong with a row, in our words where its own are not for users."""
+    if "field limit" in error:
+        return f"a cell of the row has more than {MAX_LABEL:,} characters; close its quotes, or shorten it"
+    if "unexpected end" in error:
+        return "not a valid CSV row: a cell of it is in quotes that do not end; close them"
+    return f"not a valid CSV row ({error}); expected cells between ;, and quotes doubled inside quotes"
+
+
 def _delimiter(text: str) -> str:
-    """What separates the cells: ARX's semicolon, unless only another sign makes a table of the file."""
-    first = next((row for row in csv.reader(StringIO(text, newline=""), delimiter=";") if row), [])
+    """What separates the cells: ARX's semicolon, unless only another sign makes a table of the file.
+
+    A file that is no table for any of them is read with semicolons, which says what is wrong with it.
+    """
+    try:
+        first = next((row for row in csv.reader(StringIO(text, newline=""), delimiter=";") if row), [])
+    except csv.Error:
+        return ";"
     if len(first) > 1:
         return ";"
     for delimiter in (",", "\t"):

@@ -50,6 +50,9 @@ Loc = tuple[str | int, ...]
 AT_KEY = "spec_key"
 """Error type of a problem with a key rather than with its value."""
 
+MAX_HINTS = 100
+"""How many unknown keys of a mapping are compared with those that there are, which takes longer than all else."""
+
 LARGEST = 10**15
 """Larger numbers are refused: beyond it not every engine counts exactly."""
 
@@ -306,9 +309,10 @@ class Part(BaseModel):
         if not isinstance(data, Mapping):
             fail(f"expected {cls.expected}, got {kind(data)}")
         faults = Faults()
-        for key in data:
-            if key not in cls.model_fields:
-                faults.add((key,), f"unknown key{did_you_mean(str(key), cls.model_fields)}", at_key=True)
+        unknown = [key for key in data if key not in cls.model_fields]
+        for position, key in enumerate(unknown):
+            hint = did_you_mean(str(key), cls.model_fields) if position < MAX_HINTS else "; see the first ones"
+            faults.add((key,), f"unknown key{hint}", at_key=True)
         given = {
             key: data[key]
             for key in data

@@ -7,7 +7,6 @@ with a fraction become decimals, so that nothing is lost on the way.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
@@ -16,11 +15,12 @@ from typing import Any
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import Fault, Loc, kind, quote
+from kanon_sql.spec.compose import MAX_DEPTH, compose
 
 __all__ = ["Document", "label_text", "read_mapping", "read_yaml", "show_path"]
 
-MAX_DEPTH = 60
-"""Deeper nesting is refused: it is a mistake, or an attack on the stack."""
+MAX_PROBLEMS = 100
+"""How many problems of a spec are listed before the rest is only counted."""
 
 MAX_VALUES = 200_000
 """More values are refused: a few bytes of YAML aliases can stand for billions. Larger hierarchies are files."""
@@ -61,7 +61,11 @@ class Document:
     def error(self, faults: list[Fault]) -> SpecError:
         """These faults and those of reading as one error, in the order of the text, each once."""
         problems = dict.fromkeys([*self.problems, *map(self.problem, faults)])
-        return SpecError(sorted(problems, key=lambda found: (found.line or 0, found.column or 0)))
+        listed = sorted(problems, key=lambda found: (found.line or 0, found.column or 0))
+        left = len(listed) - MAX_PROBLEMS
+        return SpecError(
+            listed if left <= 0 else [*listed[:MAX_PROBLEMS], Problem(f"and {left:,} more problems", self.name)]
+        )
 
 
 def with_path(loc: Loc, message: str) -> str:
@@ -168,41 +172,6 @@ def read_yaml(text: str, name: str) -> Document:
             [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
         ) from None
     return Document(data, name, reader.keys, reader.values, reader.problems)
-
-
-def compose(text: str, name: str) -> Any:
-    """The node graph of one YAML document; None when there is none."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
-    from ruamel.yaml.reader import ReaderError
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an anchor that is used twice is legal
-            return YAML(typ="rt", pure=True).compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        place = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        said = ", ".join(part for part in (error.context, error.problem) if part)
-        raise SpecError([Problem(f"not valid YAML: {one_line(said)}", name, *place)]) from None
-    except ReaderError as error:
-        before = text[: error.position]
-        line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
-        raise SpecError(
-            [Problem("not valid YAML: a control character; write it as an escape in double quotes", name, line, column)]
-        ) from None
-    except RecursionError:
-        raise SpecError(
-            [Problem("the spec is nested too deeply; expected the form that kanon-sql schema prints", name)]
-        ) from None
-    except (YAMLError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError):
-        # The parser fails in its own ways on some malformed directives and escapes.
-        raise SpecError([Problem("not valid YAML; expected a mapping such as version: 1", name)]) from None
-
-
-def one_line(said: str) -> str:
-    """A parser's message without line breaks."""
-    return " ".join(said.split())
 
 
 class Reader:

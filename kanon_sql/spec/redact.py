@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 
 # Where a literal ends depends on the dialect when these occur.
 _UNCERTAIN = re.compile(
-    r"""[\\$#] | \b[nN]?[qQ]' | /\*(?:(?!\*/).)*/\* | \'\'\' | \"\"\" | //[^\n]*['"`]""",
+    r"""[\\$#] | \b[nN]?[qQ]' | /\*(?:(?!\*/).)*/\* | \'\'\' | \"\"\" """,
     re.VERBOSE | re.DOTALL,
 )
 
@@ -38,7 +38,10 @@ def redact_sql(sql: str) -> str:
     quotes, which is a string in some dialects, is hidden too, and SQL whose literals cannot
     be told apart for certain (backslashes, dollar quotes, nested comments) becomes one ``?``.
     """
-    if _UNCERTAIN.search(sql) or any(map(_splits_quotes, re.findall(r"\[[^\]]*\]", sql))):
+    # Each of these reads a character once, whatever the user wrote: a bracket that is not closed goes on to the end.
+    if _UNCERTAIN.search(sql) or any(map(_splits_quotes, re.findall(r"\[[^\]]*\]?", sql))):
+        return "?"
+    if any(re.search(r"['\"`]", line.partition("//")[2]) for line in sql.split("\n")):  # a comment in some dialects
         return "?"
     shown: list[str] = []
     position = 0

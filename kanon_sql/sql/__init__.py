@@ -14,6 +14,8 @@ from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
 from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
+from kanon_sql.sql.parse import parsed
+from kanon_sql.sql.patience import looking_at
 from kanon_sql.sql.query import called_names, named_tables, refuse_called, single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
 from kanon_sql.sql.templates import add_template_directory, remove_template_directory, render
@@ -54,8 +56,10 @@ __all__ = [
     "identifier",
     "level_expression",
     "literal",
+    "looking_at",
     "marked_run",
     "named_tables",
+    "parsed",
     "refuse_called",
     "relation",
     "remove_template_directory",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError, TemplateError
+from kanon_sql.sql.parse import parsed, refuse_deep_tree, spared_stack, tokens_within
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import MARKS, Sql
 
 __all__ = ["level_expression"]
+
+MAX_LENGTH = 20_000
+"""The most characters of an expression; what lists more values is a hierarchy file."""
 
 _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp.Abs, exp.Ln)
 """Expressions that are numbers, maybe with a fraction; whole ones are written without it."""
@@ -19,8 +22,15 @@ _NUMBERS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Floor, exp
 _NOT_ALLOWED = (exp.Query, exp.AggFunc, exp.Window, exp.Rand, exp.Star, exp.AtTimeZone, exp.BitwiseAnd)
 """No scalars, or (the bits of negative numbers) not the same on every engine."""
 
-_OF_SOMEBODY = (exp.DType.USERDEFINED, exp.DType.ENUM, exp.DType.OBJECT, exp.DType.UNKNOWN)
-"""Types that somebody has defined, whose casts are functions of theirs, and names of things in the catalog."""
+_TYPE = exp.DataType.Type
+_TYPES = frozenset(
+    {
+        _TYPE.CHAR, _TYPE.VARCHAR, _TYPE.TEXT, _TYPE.TINYINT, _TYPE.SMALLINT, _TYPE.INT, _TYPE.BIGINT, _TYPE.INT128,
+        _TYPE.UTINYINT, _TYPE.USMALLINT, _TYPE.UINT, _TYPE.UBIGINT, _TYPE.UINT128, _TYPE.DECIMAL, _TYPE.FLOAT,
+        _TYPE.DOUBLE, _TYPE.BOOLEAN, _TYPE.DATE, _TYPE.TIME, _TYPE.TIMESTAMP, _TYPE.TIMESTAMPNTZ, _TYPE.TIMESTAMPTZ,
+    }
+)  # fmt: skip
+"""What may be cast to: types of one value. A type that only one database knows, or one made of others, may not."""
 
 
 def level_expression(text: str, where: str) -> Sql:
@@ -31,27 +41,37 @@ def level_expression(text: str, where: str) -> Sql:
         where: the place in the spec, for the message.
 
     Raises:
-        SpecError: it does not parse, uses anything but ``x``, or is not a scalar expression
-            of the portable subset.
+        SpecError: it does not parse, is too long or nested too deeply, uses anything but ``x``, or is not a scalar
+            expression of the portable subset.
     """
+    with spared_stack(where):
+        return _rewritten(text, where)
+
+
+def _rewritten(text: str, where: str) -> Sql:
     try:
-        tree = sqlglot.parse_one(f"SELECT {text}", read="duckdb")
+        tokens_within(text, "duckdb", where, MAX_LENGTH)
+        trees = parsed(f"SELECT {text}", "duckdb")
     except SqlglotError:
         raise SpecError(
             f"{where}: the expression does not parse as SQL; expected one over x, such as floor(x / 10)"
         ) from None
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.find(exp.From):
+    tree = trees[0]
+    if len(trees) != 1 or not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.find(exp.From):
         raise SpecError(f"{where}: expected one expression over x, such as floor(x / 10) * 10")
     expression = tree.expressions[0]
+    refuse_deep_tree(expression, where)
     for node in expression.walk():
         if isinstance(node, _NOT_ALLOWED):
             raise SpecError(f"{where}: {type(node).__name__} is not allowed; use a scalar expression over x")
-        if isinstance(node, exp.DataType) and node.this in _OF_SOMEBODY:
-            raise SpecError(f"{where}: {node.sql('duckdb')} is no type that every engine has; use one such as BIGINT")
         if isinstance(node, exp.Collate) and node.expression.name in MARKS:
             raise SpecError(f"{where}: {node.expression.name!r} is not a collation; use a scalar expression over x")
+        if isinstance(node, exp.DataType) and node.this not in _TYPES:
+            raise SpecError(
+                f"{where}: a cast to a type that not every engine has; use text, a number, a date or a time"
+            )
         if isinstance(node, exp.Column) and (node.name.lower() != "x" or node.table):
-            raise SpecError(f"{where}: unknown name {node.sql()!r}; the only column is x")
+            raise SpecError(f"{where}: unknown name {node.sql(comments=False)!r}; the only column is x")
     try:
         check_portable(expression, where)
     except TemplateError as error:

@@ -10,8 +10,12 @@ from sqlglot import TokenType, exp
 from sqlglot.errors import SqlglotError
 
 from kanon_sql.errors import SpecError
+from kanon_sql.sql.parse import parsed, spared_stack, tokens_within
 
 __all__ = ["called_names", "named_tables", "refuse_called", "single_query"]
+
+MAX_LENGTH = 200_000
+"""The most characters of a query: they are parsed in about a second. A longer one is a view."""
 
 
 def single_query(query: str, dialect: str) -> str:
@@ -22,14 +26,22 @@ def single_query(query: str, dialect: str) -> str:
         dialect: the engine's; the query is checked in it, and otherwise left as it is.
 
     Raises:
-        SpecError: it does not parse, or is anything but exactly one query.
+        SpecError: it does not parse, is too long or nested too deeply, or is anything but exactly one query.
     """
+    with spared_stack(_WHERE):
+        return _single(query, dialect)
+
+
+_WHERE = "source query"
+
+
+def _single(query: str, dialect: str) -> str:
     try:
-        tokens = sqlglot.tokenize(query, read=dialect)
+        tokens = tokens_within(query, dialect, _WHERE, MAX_LENGTH)
         ends = [index for index, token in enumerate(tokens) if token.token_type == TokenType.SEMICOLON]
         if ends and ends[0] + len(ends) == len(tokens):
             query = query[: tokens[ends[0]].start]
-        trees = sqlglot.parse(query, read=dialect)
+        trees = parsed(query, dialect)
     except SqlglotError:
         shown = "DuckDB" if dialect == "duckdb" else dialect
         raise SpecError(
@@ -79,6 +91,6 @@ def refuse_called(query: str, dialect: str, refused: Iterable[str]) -> None:
 
 def named_tables(query: str, dialect: str) -> list[tuple[str, ...]]:
     """The names behind FROM and JOIN in a query, those of its common table expressions among them."""
-    tree = sqlglot.parse_one(query, read=dialect)
-    found = (tuple(part.name for part in table.parts) for table in tree.find_all(exp.Table))
+    tables = (table for tree in parsed(query, dialect) if tree is not None for table in tree.find_all(exp.Table))
+    found = (tuple(part.name for part in table.parts) for table in tables)
     return sorted({name for name in found if all(name)})

@@ -22,6 +22,8 @@ from sqlglot.errors import SqlglotError
 from kanon_sql.errors import TemplateError
 from kanon_sql.spec import redact_sql
 from kanon_sql.sql.dialects import Dialect
+from kanon_sql.sql.parse import parsed
+from kanon_sql.sql.patience import checkpoint
 from kanon_sql.sql.portable import check_portable
 from kanon_sql.sql.templates import render
 from kanon_sql.sql.text import ANY_RUN, Relation
@@ -165,6 +167,7 @@ class Compiler:
         return Shape(shape.text.replace(ANY_RUN, self._run), table, shape.temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
+        checkpoint()
         values = {**self._fills, **fills}
         scans = 0
 
@@ -199,14 +202,16 @@ _QUOTED = re.compile(r"""('(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`)""")
 def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
     """Parsing takes longer than most statements run; shapes come back with every run of a process."""
     try:
-        trees = sqlglot.parse(text, read="duckdb")
+        trees = parsed(text, "duckdb")
     except SqlglotError as error:
         raise TemplateError(f"{name}: the rendered SQL does not parse") from error
     if len(trees) != 1 or trees[0] is None:
         raise TemplateError(f"{name}: a template must hold exactly one statement")
     tree = trees[0]
+    checkpoint()
     check_portable(tree, name)
     _lift(tree)
+    checkpoint()
     if not isinstance(tree, exp.Create):
         return Shape(dialect.sql(tree))
     of_session = tree.find(exp.TemporaryProperty)
@@ -215,7 +220,7 @@ def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
     if not isinstance(tree.expression, exp.Query):
         return Shape(dialect.sql(tree))
     table = dialect.relation([part.name for part in tree.this.parts])
-    return Shape(dialect.sql(tree.expression.copy()), table, of_session is not None)
+    return Shape(dialect.sql(tree.expression.pop()), table, of_session is not None)
 
 
 def _lift(tree: exp.Expr) -> None:

@@ -22,6 +22,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, TemplateNotFo
 from jinja2 import TemplateError as JinjaError
 
 from kanon_sql.errors import TemplateError
+from kanon_sql.sql.patience import checkpoint
 from kanon_sql.sql.text import (
     Relation,
     Sql,
@@ -186,6 +187,7 @@ def render(name: str, /, **context: Any) -> Sql:
     Raises:
         TemplateError: the template is missing, fails, or prints an unfiltered value.
     """
+    checkpoint()
     environment = _environment()
     try:
         key = (name, _frozen(context))

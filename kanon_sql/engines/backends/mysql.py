@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Estimate, Kind
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import MariaDB, MySQL, Statement, called_names, named_tables
@@ -59,7 +59,7 @@ _NAMED = {
     # rights
     1044, 1142, 1143, 1227, 1290, 1370, 1698, 1792, 1836,
     # resources and limits
-    1021, 1037, 1038, 1041, 1114, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
+    1037, 1038, 1041, 1114, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
     # collations and column types
     1253, 1267, 1270, 1271, 1273, 1406,
 }  # fmt: skip
@@ -67,6 +67,9 @@ _NAMED = {
 
 _DENIED = r"(.+?) command denied to user ('[^']*'@'[^']*') for table (?:`([^`]+)`\.)?[`'](.+)[`']$"
 
+_FULL = {20, 1021}
+_WRITING = {3, 1026, 1030}
+"""Errors of writing a file, which say by a number of the operating system why; 28 is a full disk."""
 _CANCELLED = 1317
 _LOST = {1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2045, 2055, 4031}
 _HARMLESS = {1287, 1592, 1681, 3090, 3719, 3778}
@@ -244,6 +247,8 @@ class MariaDBBackend(Backend):
     def message(self, error: BaseException, statement: Statement | None = None) -> str:
         """Errors about names, rights and limits keep their text; other texts may hold values."""
         code = _number(error)
+        if code in _FULL or (code in _WRITING and re.search(r"\b28\b", str(error.args[1]))):
+            return f"{self._shown} reported error {code}: {NO_SPACE}"
         if code in _NAMED:  # a stored function may signal any, with any text
             said = without_values(str(error.args[1]), statement, self._place)
             if said is not None:

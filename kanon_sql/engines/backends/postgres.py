@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql.engines.backends import postgres_catalog as catalog
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import Capabilities, Column, Estimate, Kind
+from kanon_sql.engines.base import NO_MEMORY, NO_SPACE, Capabilities, Column, Estimate, Kind
 from kanon_sql.engines.said import without_values
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.sql import Statement, called_names, dialect_named, named_tables
@@ -68,6 +68,14 @@ _WRITING = "SET TRANSACTION READ WRITE; "
 
 def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+_RESOURCES = {
+    "53100": NO_SPACE,
+    "53200": NO_MEMORY,
+    "54001": "the statement is nested too deeply for its stack; check fewer requirements, or raise max_stack_depth",
+}
+"""What the server ran out of, by SQLSTATE."""
 
 
 def _leaves(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -296,6 +304,8 @@ class PostgresBackend(Backend):
         first, context = getattr(diagnosis, "message_primary", None), getattr(diagnosis, "context", None)
         if first and first.startswith("query would be affected by row-level security policy"):
             return _POLICY
+        if state in _RESOURCES:
+            return f"PostgreSQL reported error {state}: {_RESOURCES[state]}"
         said = None
         # With a context it was raised in a function, which may have put anything into it.
         if first and not context and state[:2] in ("2B", "42", "3D", "3F", "25"):

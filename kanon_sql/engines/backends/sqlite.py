@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from kanon_sql.engines.backends.base import Backend, Found
-from kanon_sql.engines.base import Capabilities, Column, Kind
+from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Kind
 from kanon_sql.engines.said import without_values
 from kanon_sql.sql import Statement, affinity, dialect_named
 
@@ -42,7 +42,7 @@ _NUMERIC: tuple[tuple[str, Kind], ...] = (
 _ABOUT_NAMES = (
     "no such table", "no such column", "no such function", "ambiguous column name", "attempt to write a readonly",
     "unable to open database file", "file is not a database", "database disk image is malformed",
-    "database or disk is full", "disk i/o error", "too many", "unknown database", "error in view",
+    "disk i/o error", "too many", "unknown database", "error in view",
     "integer overflow", "there is already", "views may not", "cannot modify",
 )  # fmt: skip
 """How messages begin that name objects or resources, and no value of the data."""
@@ -225,6 +225,8 @@ class SQLiteBackend(Backend):
                 "back or close (a shell or a notebook may have left a transaction open), then run again; "
                 "timeout=SECONDS in the URL's query sets how long to wait"
             )
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+            return f"SQLite: {NO_SPACE} (a database may also be at the size that PRAGMA max_page_count allows)"
         if "parser stack overflow" in text:
             return (
                 f"the parser of SQLite {sqlite3.sqlite_version} takes no statement that is nested so deeply; check "

@@ -10,6 +10,8 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
+from kanon_sql.sql.patience import checkpoint
+
 __all__ = ["WORD", "Dialect", "mark_text", "marked_run", "replaced"]
 
 WORD = 62
@@ -115,8 +117,9 @@ class Dialect(ABC):
         for mark in tree.find_all(exp.Collate):
             if mark.expression.name in _OPERANDS and isinstance(mark.parent, exp.Paren):
                 mark.parent.replace(mark)  # they kept operators away from the mark, not from what it is on
-        tree = replaced(tree, exp.Collate, self._unmarked)
-        return self.rewrite(tree).sql(self.sqlglot)
+        tree = self.rewrite(replaced(tree, exp.Collate, self._unmarked))
+        checkpoint()
+        return tree.sql(self.sqlglot, copy=False)
 
     def quote(self, name: str) -> str:
         """A quoted name."""

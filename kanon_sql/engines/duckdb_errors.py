@@ -1,0 +1,48 @@
+"""What DuckDB's errors mean, without the values that their texts may hold."""
+
+from __future__ import annotations
+
+import re
+
+from kanon_sql.errors import DatabaseError
+
+__all__ = ["duckdb_error"]
+
+NO_SPACE = ("No space left on device", "Disk quota exceeded")
+"""What the operating system says of a full disk, whichever kind of error DuckDB makes of it."""
+
+
+_ABOUT_NAMES = {"Catalog", "Binder", "IO", "Connection"}
+"""Kinds of errors whose text names tables, columns and files, and no value but what a query has in quotes."""
+
+
+def duckdb_error(error: Exception, name: str) -> DatabaseError:
+    """An error as one of ours. Only what DuckDB says about names keeps its text.
+
+    Args:
+        error: DuckDB's.
+        name: the statement's.
+    """
+    said, kinds = str(error), {kind.__name__.removesuffix("Exception") for kind in type(error).__mro__}
+    if any(text in said for text in NO_SPACE):
+        return DatabaseError(
+            f"{name}: the disk is full; free some space where the database file and DuckDB's temp_directory are. What "
+            "the failed statement had written was rolled back"
+        )
+    if "OutOfMemory" in kinds:
+        return DatabaseError(
+            f"{name}: DuckDB ran out of memory: its memory_limit, and the space that it may fill in its "
+            "temp_directory, are used up; allow more (--memory-limit 4GB, or SET memory_limit), or fewer "
+            "threads (--threads 1), which need less"
+        )
+    if kinds & {"Fatal", "Internal"}:
+        return DatabaseError(
+            f"{name}: DuckDB stopped with an error of its own and refuses this database from now on; close every "
+            "connection to it and connect again: what was committed is still there"
+        )
+    kind = type(error).__name__.removesuffix("Exception")
+    if kinds & _ABOUT_NAMES and name != "load":
+        text = re.split(r"\n\s*\n?LINE ", said)[0]
+        text = re.sub(r"'(?:[^']|'')*'", "'?'", text) if "Binder" in kinds else text
+        return DatabaseError(f"{name}: {text.strip()}")
+    return DatabaseError(f"{name}: DuckDB reported a {kind} error (its text may hold values and is not shown)")
