@@ -1,0 +1,165 @@
+"""Draw faults by a seed, make them happen one after another, judge what each left, and print a table."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import platform
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from campaign.cases import CASES, Case, prepare
+from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Struck, Target, Terminated
+from campaign.judging import Verdict, examine, recover, standing
+from campaign.places import PLACES, Place
+from campaign.wire import Point, Wire
+
+import kanon_sql
+
+KINDS: tuple[tuple[type[Kind], int], ...] = (
+    (Failing, 8),
+    (Gone, 4),
+    (Cancelled, 2),
+    (Terminated, 6),
+    (SourceChanged, 3),
+    (ClockMoved, 1),
+)
+"""Kinds of faults, and how many of all faults are of each."""
+
+
+@dataclass
+class Tally:
+    """What became of the faults of one kind."""
+
+    injected: int = 0
+    intact: int = 0
+    new: int = 0
+    recovered: int = 0
+    broken: list[str] = field(default_factory=list)
+
+    def add(self, where: str, verdict: Verdict) -> None:
+        self.injected += 1
+        self.intact += verdict.state == "intact"
+        self.new += verdict.state == "new"
+        self.recovered += verdict.recovered
+        if verdict.problems:
+            self.broken.append(f"{where}: {'; '.join(verdict.problems)}")
+
+
+class Campaign:
+    """A series of faults in one place.
+
+    Args:
+        place: where.
+        seed: of everything that is drawn.
+        cases: names of those that run; all when empty.
+    """
+
+    def __init__(self, place: Place, seed: int, cases: Sequence[str] = ()) -> None:
+        self.place, self.random = place, Random(seed)
+        self.cases = [CASES[name] for name in cases or CASES]
+        self.tallies: dict[str, Tally] = defaultdict(Tally)
+        self._prepared: Case | None = None
+        self._lengths: dict[str, int] = {}
+
+    def run(self, faults: int, kinds: Sequence[Kind]) -> None:
+        """Make so many faults happen, or a few less where a run ends before its target."""
+        weights = dict(((kind.name, weight) for kind, weight in KINDS))
+        able = [kind for kind in kinds if kind.fits(self.place)]
+        total = sum(weights[kind.name] for kind in able)
+        plan = [(kind, case, n) for kind in able
+                for case, n in self._shares(kind, round(faults * weights[kind.name] / total))]  # fmt: skip
+        for case in self.cases:
+            for kind, chosen, share in plan:
+                if chosen is case and share:
+                    self._prepare(case)
+                    for target in itertools.islice(self._targets(kind, case), share):
+                        self.fault(kind, case, target)
+
+    def _shares(self, kind: Kind, faults: int) -> list[tuple[Case, int]]:
+        cases = [case for case in self.cases if kind.fits_case(case)]
+        self.random.shuffle(cases)
+        return [(case, faults // len(cases) + (i < faults % len(cases))) for i, case in enumerate(cases)]
+
+    def _targets(self, kind: Kind, case: Case) -> Iterator[Target]:
+        """Every point once, in an order that spreads, and then again."""
+        points = [Target(n, after) for n in range(1, self._lengths[case.name] + 1)
+                  for after in ((False, True) if kind.after else (False,))]  # fmt: skip
+        while True:
+            self.random.shuffle(points)
+            yield from points
+
+    def _prepare(self, case: Case) -> None:
+        if self._prepared is case:
+            return
+        prepare(self.place, case)
+        self._prepared = case
+        points: list[Point] = []
+        with self.place.connect(**case.options(self.place)) as engine:
+            Wire(engine, points.append)
+            kanon_sql.anonymize(engine, case.spec).raise_for_failure()
+        self._lengths[case.name] = len(points) // 2
+
+    def fault(self, kind: Kind, case: Case, target: Target) -> Verdict:
+        """One fault, and what must hold after it."""
+        self.place.restore()
+        before = standing(self.place, case)
+        struck = kind.strike(self.place, case, target, self.random)
+        verdict = examine(self.place, case, before, changed=struck.changed)
+        if struck.problem:
+            verdict.problems.append(struck.problem)
+        recover(self.place, case, verdict, clean_first=self.random.random() < 0.5, whole=not struck.changed)
+        if struck.happened or verdict.problems:
+            self.tallies[kind.name].add(f"{case.name}, {struck.where}", verdict)
+        return verdict
+
+    def table(self) -> str:
+        """The figures, a line per kind."""
+        lines = [f"{'':26} {'faults':>7} {'intact':>7} {'new':>7} {'recovered':>9} {'broken':>7}"]
+        sums = Tally()
+        for name, tally in self.tallies.items():
+            lines.append(_line(name, tally))
+            sums.injected += tally.injected
+            sums.intact += tally.intact
+            sums.new += tally.new
+            sums.recovered += tally.recovered
+            sums.broken += tally.broken
+        return "\n".join([*lines, _line("all", sums)])
+
+    @property
+    def broken(self) -> list[str]:
+        """Every promise that a fault broke, with the fault."""
+        return [f"{name}: {text}" for name, tally in self.tallies.items() for text in tally.broken]
+
+
+def _line(name: str, tally: Tally) -> str:
+    return (f"{name:26} {tally.injected:7,} {tally.intact:7,} {tally.new:7,} {tally.recovered:9,} "
+            f"{len(tally.broken):7,}")  # fmt: skip
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the campaign on one engine. Returns 1 when a fault broke a promise."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__)
+    parser.add_argument("engine", choices=sorted(PLACES))
+    parser.add_argument("--faults", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--kind", action="append", help="of these kinds alone")
+    parser.add_argument("--case", action="append", choices=sorted(CASES), help="these cases alone")
+    given = parser.parse_args(arguments)
+    kinds = [kind() for kind, _ in KINDS if not given.kind or kind.name in given.kind]
+    place = PLACES[given.engine]()
+    started = time.monotonic()
+    try:
+        campaign = Campaign(place, given.seed, given.case or ())
+        campaign.run(given.faults, kinds)
+    finally:
+        place.close()
+    print(f"{given.engine}, seed {given.seed}, Python {platform.python_version()}, {time.monotonic() - started:.0f} s")
+    print(campaign.table())
+    for text in campaign.broken:
+        print(f"BROKEN {text}", file=sys.stderr)
+    return 1 if campaign.broken else 0

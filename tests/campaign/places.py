@@ -1,0 +1,346 @@
+"""A database in which faults are injected, and a view of it that does not pass through kanon_sql.
+
+A place keeps what stands in it (``keep``) and brings it back before the next fault (``restore``). Embedded
+databases are files that are copied; in servers every table has a copy under another name.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import tempfile
+import time
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import duckdb
+from servers import SUBJECTS
+from servers.base import UrlSubject
+
+import kanon_sql
+from kanon_sql.engines import Engine
+from kanon_sql.sql import Dialect, dialect_named
+from kanon_sql.testing import Subject, as_text
+
+SOURCE = "people"
+COLUMNS = {"name": "text", "sex": "text", "age": "integer", "dx": "text"}
+SCRATCH = re.compile(r"kanon_[0-9a-f]{8}_\w+")
+SETTLED_SECONDS = 20.0
+Rows = Counter[tuple[str | None, ...]]
+
+
+class Place(ABC):
+    """A database for the campaign.
+
+    Attributes:
+        name: the engine's.
+        dialect: its SQL.
+        url: what the command line takes after ``--database``; empty where a process cannot be told.
+        quick: bringing everything back takes less time than a run.
+        processes: another process can open the database at the same time as this one (or instead of it).
+        sessions: several connections of this process can work at once.
+    """
+
+    name: ClassVar[str]
+    dialect: Dialect
+    url: str = ""
+    quick: ClassVar[bool] = True
+    processes: ClassVar[bool] = True
+    sessions: ClassVar[bool] = True
+
+    @abstractmethod
+    def connect(self, **options: Any) -> Engine:
+        """A fresh connection of kanon_sql's own."""
+
+    @abstractmethod
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        """Read beside kanon_sql."""
+
+    @abstractmethod
+    def execute(self, sql: str) -> None:
+        """Write beside kanon_sql."""
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """All tables and views that outlive a session."""
+
+    @abstractmethod
+    def keep(self) -> None:
+        """Remember what stands here."""
+
+    @abstractmethod
+    def restore(self) -> None:
+        """What was remembered, and nothing else."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop what was started."""
+
+    def fill(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Make the source anew."""
+        self.drop(SOURCE)
+        self._subject_like().table(SOURCE, COLUMNS, rows)
+
+    @abstractmethod
+    def _subject_like(self) -> Subject:
+        """Who writes literals and types of this engine."""
+
+    def detach(self) -> None:
+        """Let go of files, so that another process can open them."""
+
+    def settle(self) -> None:
+        """Wait until no session is left of a process that ended."""
+
+    def drop(self, name: str) -> None:
+        """Drop a table if it is there."""
+        self.execute(f"DROP TABLE IF EXISTS {self.dialect.relation([name])}")
+
+    def rows(self, name: str) -> Rows | None:
+        """A table's rows as text; None when there is none."""
+        if name not in self.tables():
+            return None
+        found = self.fetch(f"SELECT * FROM {self.dialect.relation([name])}")
+        return Counter(tuple(map(as_text, row)) for row in found)
+
+    def scratch(self) -> list[str]:
+        """Tables of runs that stand here."""
+        return sorted(name for name in self.tables() if SCRATCH.fullmatch(name))
+
+
+class _Writer(Subject):
+    """What :meth:`Subject.table` needs, on top of a place that is a file."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.dialect = place.dialect
+
+    def connect(self, **options: Any) -> Engine:
+        return self.place.connect(**options)
+
+    def execute(self, sql: str) -> None:
+        self.place.execute(sql)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.place.fetch(sql)
+
+    def tables(self) -> list[str]:
+        return self.place.tables()
+
+    def schema(self, name: str) -> tuple[str, ...]:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.place.close()
+
+
+class FilePlace(Place):
+    """An embedded database: one file, opened anew by whoever looks at it."""
+
+    suffixes: ClassVar[tuple[str, ...]]
+
+    def __init__(self, directory: Path | None = None) -> None:
+        self._own = tempfile.TemporaryDirectory(prefix="kanon_campaign_")
+        self.path = (directory or Path(self._own.name)) / "main.db"
+        self.kept = Path(self._own.name) / "kept.db"
+        self.dialect = dialect_named(self.name)
+        self._view: Any = None
+
+    def _subject_like(self) -> Subject:
+        return _Writer(self)
+
+    @abstractmethod
+    def _open(self) -> Any:
+        """A connection of the driver's."""
+
+    @property
+    def view(self) -> Any:
+        if self._view is None:
+            self._view = self._open()
+        return self._view
+
+    def detach(self) -> None:
+        if self._view is not None:
+            self._view.close()
+            self._view = None
+
+    def execute(self, sql: str) -> None:
+        self.view.execute(sql)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        found: list[tuple[Any, ...]] = self.view.execute(sql).fetchall()
+        return found
+
+    def keep(self) -> None:
+        self.detach()
+        shutil.copyfile(self.path, self.kept)
+
+    def restore(self) -> None:
+        self.detach()
+        for suffix in self.suffixes:
+            self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
+        shutil.copyfile(self.kept, self.path)
+
+    def close(self) -> None:
+        self.detach()
+        self._own.cleanup()
+
+
+class DuckDBPlace(FilePlace):
+    """A DuckDB file, with one thread: runs are small, and there are many."""
+
+    name = "duckdb"
+    suffixes = (".wal", ".wal.recovery", ".tmp")
+
+    def __init__(self, directory: Path | None = None) -> None:
+        super().__init__(directory)
+        self.url = str(self.path)
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        return duckdb.connect(str(self.path), config={"threads": 1})
+
+    def connect(self, **options: Any) -> Engine:
+        return kanon_sql.connect(self.path, threads=1, **options)
+
+    def tables(self) -> list[str]:
+        return [name for (name,) in self.fetch(
+            "SELECT table_name FROM duckdb_tables() WHERE NOT temporary UNION ALL "
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+        )]  # fmt: skip
+
+
+class SQLitePlace(FilePlace):
+    """A SQLite file."""
+
+    name = "sqlite"
+    suffixes = ("-journal", "-wal", "-shm")
+
+    def __init__(self, directory: Path | None = None, timeout: float | None = None) -> None:
+        super().__init__(directory)
+        self.url = f"sqlite:///{self.path}" + (f"?timeout={timeout}" if timeout is not None else "")
+
+    def _open(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+
+    def connect(self, **options: Any) -> Engine:
+        return kanon_sql.connect(self.url, **options)
+
+    def tables(self) -> list[str]:
+        return [name for (name,) in self.fetch("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+
+
+class ServerPlace(Place):
+    """A database behind a server that the tests start for themselves."""
+
+    processes = False
+
+    def __init__(self) -> None:
+        self.subject = SUBJECTS[self.name]()  # type: ignore[call-arg]
+        self.dialect = self.subject.dialect
+        if isinstance(self.subject, UrlSubject):
+            self.url = self.subject.url
+        self._kept: list[str] = []
+
+    def _subject_like(self) -> Subject:
+        return self.subject
+
+    def connect(self, **options: Any) -> Engine:
+        return self.subject.connect(**options)
+
+    def execute(self, sql: str) -> None:
+        self.subject.execute(sql)
+
+    def fetch(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.subject.fetch(sql)
+
+    def tables(self) -> list[str]:
+        return [name for name in self.subject.tables() if not name.startswith("kept_")]
+
+    def _copy(self, old: str, new: str) -> None:
+        query = f"SELECT * FROM {self.dialect.relation([old])}"
+        self.execute(self.dialect.create_as(self.dialect.quote(new), query, temporary=False))
+
+    def keep(self) -> None:
+        for name in self._kept:
+            self.drop(f"kept_{name}")
+        self._kept = self.tables()
+        for name in self._kept:
+            self.drop(f"kept_{name}")
+            self._copy(name, f"kept_{name}")
+
+    def restore(self) -> None:
+        for name in self.tables():
+            self.drop(name)
+        for name in self._kept:
+            self._copy(f"kept_{name}", name)
+
+    def close(self) -> None:
+        self.subject.close()
+
+
+class SessionPlace(ServerPlace):
+    """A server with sessions that can be listed and ended."""
+
+    processes = True
+    listed: ClassVar[str]
+    """The ids of all other sessions."""
+    ended: ClassVar[str]
+    """The statement that ends one."""
+
+    def others(self) -> list[int]:
+        """The sessions of other connections."""
+        return [int(number) for (number,) in self.fetch(self.listed)]
+
+    def end(self, session: int) -> None:
+        """End a session from outside; it may be gone already."""
+        try:
+            self.fetch(self.ended.format(session)) if "SELECT" in self.ended else self.execute(
+                self.ended.format(session)
+            )
+        except Exception:
+            if session in self.others():
+                raise
+
+    def settle(self) -> None:
+        deadline = time.monotonic() + SETTLED_SECONDS
+        while self.others():
+            if time.monotonic() > deadline:
+                for session in self.others():
+                    self.end(session)
+            time.sleep(0.005)
+
+
+class PostgresPlace(SessionPlace):
+    name = "postgres"
+    listed = (
+        "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' "
+        "AND datname = current_database()"
+    )
+    ended = "SELECT pg_terminate_backend({})"
+
+
+class MariaDBPlace(SessionPlace):
+    name = "mariadb"
+    listed = (
+        "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user NOT IN "
+        "('system user', 'event_scheduler')"
+    )
+    ended = "KILL CONNECTION {}"
+
+
+class ClickHousePlace(ServerPlace):
+    name = "clickhouse"
+
+
+class SparkPlace(ServerPlace):
+    name = "spark"
+    quick = False
+
+
+PLACES: dict[str, type[Place]] = {
+    kind.name: kind
+    for kind in (DuckDBPlace, SQLitePlace, PostgresPlace, MariaDBPlace, ClickHousePlace, SparkPlace)
+}
