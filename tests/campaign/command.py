@@ -15,6 +15,8 @@ from random import Random
 from campaign.cases import CASES, Case, prepare
 from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Struck, Target, Terminated
 from campaign.judging import Verdict, examine, recover, standing
+from campaign.kills import Asked, Killed, ServerKilled
+from campaign.limits import FullDisk, TooLittleMemory
 from campaign.places import PLACES, Place
 from campaign.wire import Point, Wire
 
@@ -24,7 +26,12 @@ KINDS: tuple[tuple[type[Kind], int], ...] = (
     (Failing, 8),
     (Gone, 4),
     (Cancelled, 2),
-    (Terminated, 6),
+    (Terminated, 5),
+    (Killed, 6),
+    (Asked, 3),
+    (ServerKilled, 1),
+    (FullDisk, 3),
+    (TooLittleMemory, 2),
     (SourceChanged, 3),
     (ClockMoved, 1),
 )

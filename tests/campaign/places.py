@@ -6,18 +6,23 @@ databases are files that are copied; in servers every table has a copy under ano
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import sqlite3
+import subprocess
 import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 import duckdb
+from campaign.disk import Disk, Unmountable
 from servers import SUBJECTS
 from servers.base import UrlSubject
 
@@ -33,6 +38,14 @@ SETTLED_SECONDS = 20.0
 Rows = Counter[tuple[str | None, ...]]
 
 
+def mounted(megabytes: int, at: Path | None = None) -> Disk | None:
+    """A small file system, or None where none can be mounted."""
+    try:
+        return Disk(megabytes, at)
+    except Unmountable:
+        return None
+
+
 class Place(ABC):
     """A database for the campaign.
 
@@ -40,6 +53,7 @@ class Place(ABC):
         name: the engine's.
         dialect: its SQL.
         url: what the command line takes after ``--database``; empty where a process cannot be told.
+        disk: the small file system that its tables are on, if one could be mounted.
         quick: bringing everything back takes less time than a run.
         processes: another process can open the database at the same time as this one (or instead of it).
         sessions: several connections of this process can work at once.
@@ -48,6 +62,7 @@ class Place(ABC):
     name: ClassVar[str]
     dialect: Dialect
     url: str = ""
+    disk: Disk | None = None
     quick: ClassVar[bool] = True
     processes: ClassVar[bool] = True
     sessions: ClassVar[bool] = True
@@ -142,9 +157,10 @@ class FilePlace(Place):
 
     suffixes: ClassVar[tuple[str, ...]]
 
-    def __init__(self, directory: Path | None = None) -> None:
+    def __init__(self) -> None:
         self._own = tempfile.TemporaryDirectory(prefix="kanon_campaign_")
-        self.path = (directory or Path(self._own.name)) / "main.db"
+        self.disk = mounted(8)
+        self.path = (self.disk.path if self.disk is not None else Path(self._own.name)) / "main.db"
         self.kept = Path(self._own.name) / "kept.db"
         self.dialect = dialect_named(self.name)
         self._view: Any = None
@@ -186,6 +202,8 @@ class FilePlace(Place):
 
     def close(self) -> None:
         self.detach()
+        if self.disk is not None:
+            self.disk.close()
         self._own.cleanup()
 
 
@@ -195,8 +213,8 @@ class DuckDBPlace(FilePlace):
     name = "duckdb"
     suffixes = (".wal", ".wal.recovery", ".tmp")
 
-    def __init__(self, directory: Path | None = None) -> None:
-        super().__init__(directory)
+    def __init__(self) -> None:
+        super().__init__()
         self.url = str(self.path)
 
     def _open(self) -> duckdb.DuckDBPyConnection:
@@ -218,12 +236,12 @@ class SQLitePlace(FilePlace):
     name = "sqlite"
     suffixes = ("-journal", "-wal", "-shm")
 
-    def __init__(self, directory: Path | None = None, timeout: float | None = None) -> None:
-        super().__init__(directory)
-        self.url = f"sqlite:///{self.path}" + (f"?timeout={timeout}" if timeout is not None else "")
+    def __init__(self) -> None:
+        super().__init__()
+        self.url = f"sqlite:///{self.path}"
 
     def _open(self) -> sqlite3.Connection:
-        return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(self.path, timeout=0.05, isolation_level=None, check_same_thread=False)
 
     def connect(self, **options: Any) -> Engine:
         return kanon_sql.connect(self.url, **options)
@@ -279,6 +297,8 @@ class ServerPlace(Place):
 
     def close(self) -> None:
         self.subject.close()
+        if self.disk is not None:
+            self.disk.close()
 
 
 class SessionPlace(ServerPlace):
@@ -304,6 +324,30 @@ class SessionPlace(ServerPlace):
             if session in self.others():
                 raise
 
+    def reconnect(self) -> None:
+        """Connect to a server that ended all sessions, and may still be starting."""
+        subject, deadline = self.subject, time.monotonic() + SETTLED_SECONDS
+        assert isinstance(subject, UrlSubject)
+        while True:
+            try:
+                with suppress(Exception):
+                    subject.connection.invalidate()
+                    subject.connection.close()
+                opened = subject._engine.connect()
+                subject.connection = opened.execution_options(isolation_level="AUTOCOMMIT", no_parameters=True)
+                if self.name == "postgres":  # plans must not outlast the tables that they were made for
+                    subject.connection.connection.driver_connection.prepare_threshold = None
+                self.settle()
+                return
+            except Exception:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+
+    @abstractmethod
+    def kill(self) -> None:
+        """Kill the server, or what it consists of, and start it again where it does not by itself."""
+
     def settle(self) -> None:
         deadline = time.monotonic() + SETTLED_SECONDS
         while self.others():
@@ -314,6 +358,8 @@ class SessionPlace(ServerPlace):
 
 
 class PostgresPlace(SessionPlace):
+    """Its tables, temporary ones too, are in a tablespace on a small file system."""
+
     name = "postgres"
     listed = (
         "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND backend_type = 'client backend' "
@@ -321,14 +367,52 @@ class PostgresPlace(SessionPlace):
     )
     ended = "SELECT pg_terminate_backend({})"
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.disk = mounted(24)
+        if self.disk is None:
+            return
+        place = self.disk.path / "tables"
+        place.mkdir()
+        owner = Path(self.subject.folder).stat()
+        os.chown(place, owner.st_uid, owner.st_gid)
+        self.execute(f"CREATE TABLESPACE tiny LOCATION '{place}'")
+        for setting in ("default_tablespace", "temp_tablespaces"):
+            self.execute(f"ALTER ROLE CURRENT_USER SET {setting} = 'tiny'")
+        self.reconnect()
+
+    def kill(self) -> None:
+        """One killed backend takes all others along, and the server recovers from its log."""
+        for session in self.others():
+            with suppress(ProcessLookupError):
+                os.kill(session, signal.SIGKILL)
+
 
 class MariaDBPlace(SessionPlace):
+    """Its database's directory is a small file system."""
+
     name = "mariadb"
     listed = (
         "SELECT id FROM information_schema.processlist WHERE id <> CONNECTION_ID() AND user NOT IN "
         "('system user', 'event_scheduler')"
     )
     ended = "KILL CONNECTION {}"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.disk = mounted(64, self.subject.server.directory / "data" / "kanon")
+        self.execute("SET GLOBAL innodb_flush_log_at_trx_commit = 1")  # what was committed survives a killed server
+
+    def kill(self) -> None:
+        """The whole server, with its log of unfinished DDL."""
+        server = self.subject.server
+        server.process.kill()
+        server.process.wait()
+        server.socket.unlink(missing_ok=True)
+        with (server.directory / "log").open("ab") as log:
+            server.process = subprocess.Popen(
+                [*server.process.args, "--innodb-flush-log-at-trx-commit=1"], stdout=log, stderr=log
+            )
 
 
 class ClickHousePlace(ServerPlace):
