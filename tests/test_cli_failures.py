@@ -161,8 +161,25 @@ def long_query(directory: Path) -> None:
     (directory / "spec.yml").write_text(spec)
 
 
-@pytest.mark.parametrize("options", [(), ("--timeout", "100"), ("--threads", "1")])
-def test_ctrl_c_in_a_long_query_leaves_nothing_behind(clinic: Path, options: tuple[str, ...]) -> None:
+SIGTERM = pytest.param(
+    (), signal.SIGTERM, 143, "terminated",
+    marks=pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no handler"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "number", "code", "word"),
+    [
+        *(
+            ((*options,), signal.SIGINT, 130, "interrupted")
+            for options in ((), ("--timeout", "100"), ("--threads", "1"))
+        ),
+        SIGTERM,
+    ],
+)
+def test_a_signal_in_a_long_query_leaves_nothing_behind(
+    clinic: Path, options: tuple[str, ...], number: signal.Signals, code: int, word: str
+) -> None:
     long_query(clinic)
     command = [sys.executable, "-m", "kanon_sql", "anonymize", "spec.yml", "-d", "new.duckdb", *options]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -171,12 +188,12 @@ def test_ctrl_c_in_a_long_query_leaves_nothing_behind(clinic: Path, options: tup
         while not (clinic / "new.duckdb").exists() and time.monotonic() < deadline:
             time.sleep(0.1)
         time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         stdout, stderr = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert stderr == "error: interrupted; nothing was published\n"
-    assert (process.returncode, stdout) == (130, "")
+    assert stderr == f"error: {word}; nothing was published\n"
+    assert (process.returncode, stdout) == (code, "")
     assert "visits_release" not in tables(clinic / "new.duckdb")
 
 

@@ -365,7 +365,9 @@ QUERY = 'self.workspace.query(Statement("slow", SLOW), 1)'
 PYTHON = "for _ in range(6000): time.sleep(0.01)"
 
 
-def pressed(action: str, moments: set[int], presses: int) -> tuple[int, str, str]:
+def pressed(
+    action: str, moments: set[int], presses: int, number: signal.Signals = signal.SIGINT
+) -> tuple[int, str, str]:
     """Run plan as a process, press Ctrl-C whenever it says that it is slow, and once more for the rest."""
     script = SCRIPT.format(action=action, moments=moments)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
@@ -374,12 +376,12 @@ def pressed(action: str, moments: set[int], presses: int) -> tuple[int, str, str
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
         try:
             assert process.stderr is not None
-            for number in range(presses):
-                if number < len(moments):
+            for press in range(presses):
+                if press < len(moments):
                     line = process.stderr.readline()
                     assert line == "slow\n", line + process.stderr.read()
                 time.sleep(0.8)
-                process.send_signal(signal.SIGINT)
+                process.send_signal(number)
             stdout, stderr = process.communicate(timeout=60)
         finally:
             process.kill()
@@ -401,6 +403,13 @@ def test_a_second_ctrl_c_ends_the_figures_at_once() -> None:
 
 def test_a_second_ctrl_c_ends_what_the_first_could_not() -> None:
     assert pressed(PYTHON, {19}, 2) == (130, "", "error: interrupted; nothing was published\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no handler")
+@pytest.mark.parametrize("action", [QUERY, PYTHON])
+def test_sigterm_ends_a_search_without_a_result(action: str) -> None:
+    """Whoever sends it waits for no result, and sends SIGKILL next."""
+    assert pressed(action, {19}, 1, signal.SIGTERM) == (143, "", "error: terminated; nothing was published\n")
 
 
 @needs_main_thread

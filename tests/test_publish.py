@@ -64,6 +64,7 @@ NEW_ROWS = Counter(("*", "[30, 40)" if age < 40 else "[40, 50)", illness) for _,
 def publish_old(database: Database) -> None:
     """An older release, as if kanon_sql had published it."""
     database.table(RELEASE, ["sex", "age", "diagnosis"], list(OLD_ROWS.elements()))
+    database.connection.execute(f"COMMENT ON TABLE {RELEASE} IS 'anonymized by kanon_sql, run 0'")
     columns = ["release_name", "run_id", "published_at", "spec_hash", "manifest"]
     database.table("kanon_sql_manifest", columns, [(RELEASE, "0", "2001-01-01", "0", "{}")])
 
@@ -147,6 +148,8 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
             where = f"{error!r} before statement {n}, {tripwire.names[n - 1]}"
             before = tripwire.names[: n - 1]
             published = "release/manifest/insert" in before[:-1]  # the commit is the statement after it
+            if replaces and tripwire.names[n - 1] == "release/manifest/create" and isinstance(error, DatabaseError):
+                published = True  # the manifest is there, so that not making it is no failure
             found = content(database)
             if published:
                 assert found == NEW_ROWS, where

@@ -17,7 +17,7 @@ from servers import subject_of
 
 import kanon_sql
 from kanon_sql.engines.backends.sqlite import _floor, _ln
-from kanon_sql.errors import DatabaseError, HierarchyError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, HierarchyError, QueryTimeout, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Statement
 from kanon_sql.testing.reference import Reference, multiset, same
 from kanon_sql.verbs.doctor import doctor
@@ -382,8 +382,50 @@ def test_a_locked_database_is_reported(people: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     engine = kanon_sql.connect(f"sqlite:///{people}?timeout=0.2")
     assert kanon_sql.plan(engine, spec()).passed, "reading goes on"
-    with pytest.raises(DatabaseError, match="locked by another connection"):
-        kanon_sql.anonymize(engine, spec())
+    told: list[str] = []
+    with pytest.raises(DatabaseError, match=r"locked by another connection for 0\.2 s; let that one commit"):
+        kanon_sql.anonymize(engine, spec(), report=lambda stage, _: told.append(stage))
+    assert [stage for stage in told if "waiting for another connection" in stage]
+    other.execute("COMMIT")
+    assert kanon_sql.anonymize(engine, spec()).passed
+    engine.close()
+    other.close()
+
+
+def test_a_lock_that_ends_is_waited_for(people: Path) -> None:
+    other = sqlite3.connect(people, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    engine = connect(people)
+    released = threading.Timer(1.0, other.execute, ("COMMIT",))
+    told: list[str] = []
+
+    def report(stage: str, _: int | None) -> None:
+        told.append(stage)
+        if "waiting" in stage and released.ident is None:
+            released.start()
+
+    assert kanon_sql.anonymize(engine, spec(), report=report).passed
+    released.join()
+    waited = next(index for index, stage in enumerate(told) if stage.startswith("waiting for another connection"))
+    assert len(told) > waited + 1, "the run says what it does once it goes on"
+    engine.close()
+    other.close()
+
+
+@pytest.mark.parametrize("how", ["time limit", "cancelled"])
+def test_waiting_for_a_lock_ends_when_the_run_does(people: Path, how: str) -> None:
+    other = sqlite3.connect(people, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    engine = connect(people)
+    timer = threading.Timer(0.5, engine.cancel)
+    if how == "cancelled":
+        timer.start()
+    started = time.monotonic()
+    with pytest.raises(QueryTimeout if how == "time limit" else KeyboardInterrupt):
+        kanon_sql.anonymize(engine, spec(), timeout=0.5 if how == "time limit" else None)
+    assert time.monotonic() - started < 20
+    if how == "cancelled":
+        timer.join()
     other.execute("COMMIT")
     assert kanon_sql.anonymize(engine, spec()).passed
     engine.close()

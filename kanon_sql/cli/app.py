@@ -41,5 +41,5 @@ def kanon_sql(
 
     Results go to standard output, progress and messages to standard error. Exit codes:
     0 pass, 1 a requirement is not met, 2 wrong usage or a wrong spec, 3 a database error,
-    130 interrupted.
+    130 interrupted, 143 terminated.
     """

@@ -1,4 +1,4 @@
-"""Ctrl-C that works while a statement runs.
+"""Ctrl-C and SIGTERM that work while a statement runs.
 
 Python's own handler runs in the main thread, and only when the driver looks for signals. A
 driver that waits for its worker threads does not look, or looks and then waits for them to
@@ -19,12 +19,18 @@ from types import FrameType
 
 __all__ = ["Interrupts", "interrupts"]
 
+SIGNALS = (signal.SIGINT,) if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM)
+"""What ends a run in good order. On Windows nobody can send the second one: TerminateProcess asks no handler."""
+
 GRACE = 0.3
 """Seconds that the main thread has to get on by itself; most drivers return sooner."""
 
+PATIENCE = 5
+"""So many times it has them after SIGTERM, until the signal is as good as a second one."""
+
 
 class Interrupts:
-    """Whether Ctrl-C was pressed, and what that means.
+    """Whether Ctrl-C was pressed or SIGTERM came, and what that means.
 
     Args:
         cancel: stops the running statement; called from another thread.
@@ -34,17 +40,30 @@ class Interrupts:
         self._cancel = cancel
         self._seen = 0
         self._handled = 0
+        self._terminated = False
         self._patient = False
         self._cancelling = threading.Lock()
 
     @property
     def pressed(self) -> bool:
-        """Whether it was pressed. Drivers turn an interrupt into errors of their own kinds."""
+        """Whether one of the two came. Drivers turn an interrupt into errors of their own kinds."""
         return self._presses > 0
 
     @property
+    def terminated(self) -> bool:
+        """Whether SIGTERM came: who sends it wants no result any more."""
+        return self._terminated
+
+    @property
     def wished(self) -> bool:
-        """Whether it was pressed once: who presses again will not wait for what is done about the first time."""
+        """Whether Ctrl-C was pressed once: who presses again will not wait for what is done about the first time.
+
+        Raises:
+            KeyboardInterrupt: SIGTERM came, which no result is worth waiting for. Asked between two statements, this
+                is the place to end.
+        """
+        if self._terminated:
+            raise KeyboardInterrupt
         return self._presses == 1
 
     @property
@@ -54,7 +73,7 @@ class Interrupts:
 
     @contextmanager
     def patience(self) -> Iterator[None]:
-        """Inside, the first Ctrl-C raises nothing: it cancels the running statement, and is remembered.
+        """Inside, the first signal raises nothing: it cancels the running statement, and is remembered.
 
         An exception raised in the middle of a driver would cost the connection, and with it the
         temporary tables; the error of a cancelled statement does not.
@@ -67,16 +86,18 @@ class Interrupts:
             with self._cancelling:
                 pass  # a cancel on its way must not hit the next statement
 
-    def _handle(self, _signal: int, _frame: FrameType | None) -> None:
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
         """The handler, which runs in the main thread."""
         self._handled += 1
-        if not (self._patient and self.wished):
+        self._terminated |= number == signal.SIGTERM
+        if not (self._patient and self._presses == 1):
             raise KeyboardInterrupt
 
     def _watch(self, receiver: socket.socket) -> None:
         """What a second thread does until the sender is closed."""
         while received := receiver.recv(64):
-            if pressed := received.count(signal.SIGINT):
+            if pressed := sum(number in SIGNALS for number in received):
+                self._terminated |= signal.SIGTERM in received and signal.SIGTERM in SIGNALS
                 self._seen += pressed
                 if self._patient:
                     self._cancel_while_patient()
@@ -84,11 +105,15 @@ class Interrupts:
                     self._cancel_while_stuck()
 
     def _cancel_while_patient(self) -> None:
+        rounds = 0
         while self._patient:
             with self._cancelling:
                 if self._patient:
                     self._cancel()
             time.sleep(GRACE)
+            rounds += 1
+            if self._terminated and rounds == PATIENCE and self._patient:  # no statement runs, and none will soon
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGTERM)
 
     def _cancel_while_stuck(self) -> None:
         """Once the main thread moves on, it is cleaning up, and that must not be cancelled."""
@@ -102,13 +127,13 @@ class Interrupts:
 
 @contextmanager
 def interrupts(cancel: Callable[[], None]) -> Iterator[Interrupts]:
-    """Turn Ctrl-C into KeyboardInterrupt, with ``cancel`` called while the main thread is stuck.
+    """Turn Ctrl-C and SIGTERM into KeyboardInterrupt, with ``cancel`` called while the main thread is stuck.
 
     Args:
         cancel: stops the running statement; called from another thread.
 
     Yields:
-        What was pressed, and a place where it is waited for.
+        What came, and a place where it is waited for.
     """
     state = Interrupts(cancel)
     if threading.current_thread() is not threading.main_thread():
@@ -118,13 +143,14 @@ def interrupts(cancel: Callable[[], None]) -> Iterator[Interrupts]:
     sender.setblocking(False)
     watcher = threading.Thread(target=state._watch, args=(receiver,), name="kanon-sql-interrupts", daemon=True)
     watcher.start()
-    handler = signal.signal(signal.SIGINT, state._handle)
+    handlers = {number: signal.signal(number, state._handle) for number in SIGNALS}
     wakeup = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     try:
         yield state
     finally:
         signal.set_wakeup_fd(wakeup)
-        signal.signal(signal.SIGINT, handler)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
         sender.close()
         watcher.join(2 * GRACE)
         receiver.close()

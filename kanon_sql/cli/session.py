@@ -24,10 +24,13 @@ if TYPE_CHECKING:
     from kanon_sql.evaluate import Budget
     from kanon_sql.spec import Spec
 
-__all__ = ["INTERRUPTED", "Session", "session"]
+__all__ = ["INTERRUPTED", "TERMINATED", "Session", "session"]
 
 INTERRUPTED = 130
 """The exit code of a process that Ctrl-C ended, by convention of the shell: 128 + SIGINT."""
+
+TERMINATED = 143
+"""That of a process that SIGTERM ended: 128 + SIGTERM."""
 
 PUBLISHING = "publishing"
 
@@ -185,7 +188,7 @@ def session(*, quiet: bool, verbose: bool, spec: Path | None = None) -> Iterator
             # Drivers turn Ctrl-C into errors of their own, so what was pressed decides.
             if ctrl_c.pressed or isinstance(error, KeyboardInterrupt):
                 run.error(_interrupted(run))
-                raise typer.Exit(INTERRUPTED) from None
+                raise typer.Exit(TERMINATED if ctrl_c.terminated else INTERRUPTED) from None
             if isinstance(error, KanonError):
                 run.error(_message(error, spec))
                 raise typer.Exit(int(error.exit_code)) from None
@@ -208,6 +211,7 @@ def _message(error: KanonError, spec: Path | None) -> str:
 
 
 def _interrupted(run: Session) -> str:
+    what = "terminated" if run.interrupts.terminated else "interrupted"
     if run.stage == PUBLISHING:
-        return "interrupted while publishing; run check to see which release stands"
-    return "interrupted; nothing was published"
+        return f"{what} while publishing; run check to see which release stands"
+    return f"{what}; nothing was published"

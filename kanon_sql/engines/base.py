@@ -183,6 +183,8 @@ class Engine(Protocol):
     meter: Meter
     scratch: Scratch
     run_id: str
+    on_wait: Callable[[str | None], None] | None
+    """Told in words what a statement waits for, and None once it goes on."""
 
     @property
     def label(self) -> str:
@@ -214,6 +216,9 @@ class Engine(Protocol):
 
     def full_name(self, parts: tuple[str, ...]) -> tuple[str, ...] | None:
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
+
+    def mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run that marked a table as its own (see ``Dialect.mark``); None for any other table, and for none."""
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file. Raises SpecError, UnsupportedError."""

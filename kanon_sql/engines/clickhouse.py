@@ -300,6 +300,15 @@ class ClickHouseEngine(SessionEngine):
         engine, database, name = map(str, rows[0])
         return "view" if engine.endswith("View") else "table", (database, name)
 
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        found = self._find(parts)
+        if found is None:
+            return None
+        database, name = map(self.dialect.literal, found[1])
+        sql = f"SELECT comment FROM system.tables WHERE database = {database} AND name = {name}"
+        rows = self.fetch(Statement("mark", sql, quoted=self.dialect.quoted), 1)
+        return str(rows[0][0]) if rows else None
+
     def estimate(self, relation: str) -> Estimate | None:
         """EXPLAIN ESTIMATE's rows, and their share of the tables' bytes; MergeTree tables only."""
         sql = (

@@ -6,7 +6,7 @@ one row would, so that all stages are reached; the SQL does not depend on the an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from string import digits
 from typing import Literal, Self
@@ -58,6 +58,7 @@ class DryEngine:
         self.run_id = "run"
         self.meter = Meter()
         self._columns = list(columns)
+        self.on_wait: Callable[[str | None], None] | None = None
         self._written: dict[str, list[Column]] = {}
 
     def execute(self, statement: Statement) -> None:
@@ -91,6 +92,9 @@ class DryEngine:
         return None
 
     def full_name(self, parts: tuple[str, ...]) -> None:
+        """Nothing exists."""
+
+    def mark(self, parts: tuple[str, ...]) -> None:
         """Nothing exists."""
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:

@@ -204,6 +204,15 @@ class DuckDBEngine(SessionEngine):
             return None
         return "view" if rows[0][0] == "VIEW" else "table", tuple(map(self.capabilities.folded, map(str, rows[0][1:])))
 
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        found = self._find(parts)
+        if found is None:
+            return None
+        columns = ("database_name", "schema_name", "table_name")
+        where = " AND ".join(self._is(column, part) for column, part in zip(columns, found[1], strict=True))
+        rows = self.fetch(Statement("mark", f"SELECT comment FROM duckdb_tables() WHERE {where}"), 1)
+        return None if not rows or rows[0][0] is None else str(rows[0][0])
+
     def _is(self, column: str, name: str) -> str:
         """A condition on the catalog; LOWER would also fold letters that names do not."""
         return f"translate({column}, {_CAPITALS}, lower({_CAPITALS})) = {literal(self.capabilities.folded(name))}"

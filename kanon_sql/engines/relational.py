@@ -6,6 +6,7 @@ What differs between them (types, catalog, cancelling, rights) is a :class:`Back
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from kanon_sql.engines.backends import Backend
 
 __all__ = ["RelationalEngine"]
+
+PAUSE = 0.1
+"""Seconds between two tries of a statement that waits for another connection."""
 
 
 class RelationalEngine(SessionEngine):
@@ -62,6 +66,7 @@ class RelationalEngine(SessionEngine):
         self._isolation = backend.isolation(connection) if owned is None else None
         autocommit = {"isolation_level": "AUTOCOMMIT"} if backend.autocommit else {}
         self._cancel_asked = False
+        self._cancels = 0
         self._connection = connection.execution_options(no_parameters=True, **autocommit)
         try:
             self._prepare(read_only, scratch)
@@ -115,11 +120,37 @@ class RelationalEngine(SessionEngine):
 
     def _run(self, sql: str) -> None:
         with self._watched():
-            self._connection.exec_driver_sql(sql).close()
+            self._sent(sql).close()
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
-        with self._watched(), self._connection.exec_driver_sql(sql) as result:
+        with self._watched(), self._sent(sql) as result:
             return [tuple(row) for row in result.fetchmany(limit + 1)]
+
+    def _sent(self, sql: str) -> Any:
+        """The driver's result; where the database does not wait for other connections itself, we do."""
+        from sqlalchemy.exc import DBAPIError
+
+        open_before = self.backend.patience and self._open_transaction()
+        end, cancels = time.monotonic() + self.backend.patience, self._cancels
+        waited = False
+        try:
+            while True:
+                try:
+                    return self._connection.exec_driver_sql(sql)
+                except DBAPIError as error:
+                    busy = error.orig is not None and self.backend.busy(error.orig)
+                    if not busy or time.monotonic() > end or open_before != self._open_transaction():
+                        raise
+                self._deadline.remaining()  # a time limit cancels too, and says so
+                if self._cancels != cancels:
+                    raise KeyboardInterrupt
+                if not waited and self.on_wait is not None:
+                    self.on_wait(f"waiting for another connection that writes to {self.label}")
+                waited = True
+                time.sleep(PAUSE)
+        finally:
+            if waited and self.on_wait is not None:
+                self.on_wait(None)
 
     def describe_cursor(self, sql: str) -> Any:
         """The driver's description of a query's columns."""
@@ -132,6 +163,10 @@ class RelationalEngine(SessionEngine):
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         return self.backend.find(self, parts)
+
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        found = self.backend.find(self, parts)
+        return None if found is None or found[0] != "table" else self.backend.comment(self, parts, found[1])
 
     def _file(self, path: str) -> str:
         raise UnsupportedError(
@@ -212,6 +247,7 @@ class RelationalEngine(SessionEngine):
     def cancel(self) -> None:
         """Stop the running statement on the server."""
         self._cancel_asked = True
+        self._cancels += 1
         with suppress(Exception):
             self.backend.cancel(self)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, Self
 
 from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Meter, Row, Scratch
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
-from kanon_sql.sql import Dialect, Statement, single_query
+from kanon_sql.sql import Dialect, Statement, marked_run, single_query
 
 __all__ = ["IN_TRANSACTION", "SessionEngine"]
 
@@ -28,6 +28,9 @@ class SessionEngine(ABC):
         label: what to call the database in messages, without credentials.
         read_only: the connection refuses to write.
         scratch: where scratch tables live.
+
+    Attributes:
+        on_wait: told in words what a statement waits for, and None once it goes on.
     """
 
     capabilities: Capabilities
@@ -41,6 +44,7 @@ class SessionEngine(ABC):
         self.meter = Meter()
         self.run_id = secrets.token_hex(4)
         self._deadline = Deadline(None)
+        self.on_wait: Callable[[str | None], None] | None = None
 
     # --- What a subclass brings ---
 
@@ -64,6 +68,10 @@ class SessionEngine(ABC):
     @abstractmethod
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         """The kind and the full name of what stands under a name."""
+
+    @abstractmethod
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        """What a table says of itself: its comment, or what stands for one; None when it says nothing."""
 
     @abstractmethod
     def _error(self, error: Exception, name: str) -> BaseException | None:
@@ -128,6 +136,10 @@ class SessionEngine(ABC):
         """One name for every way of writing a table's or view's name; None when there is no such table or view."""
         found = self._find(parts)
         return None if found is None else found[1]
+
+    def mark(self, parts: tuple[str, ...]) -> str | None:
+        """The run that marked a table as its own; None for any other table, and for none."""
+        return marked_run(self._comment(parts))
 
     def relation(self, *, table: tuple[str, ...] | None, query: str | None, file: str | None) -> str:
         """The FROM form of a table, the user's query, or a file."""

@@ -239,18 +239,28 @@ class SparkEngine(SessionEngine):
 
     def _find(self, parts: tuple[str, ...]) -> tuple[Literal["table", "view"], tuple[str, ...]] | None:
         """A temporary view hides the table in the schema."""
-        name = self.dialect.relation(parts)
-        with self._guard("exists"):
-            try:
-                found = self._call(lambda: self._session.catalog.getTable(name))
-            except Exception as error:
-                if _condition(error) in _NOT_THERE:
-                    return None
-                raise
+        found = self._table(parts)
+        if found is None:
+            return None
         full = (found.catalog or "", *(found.namespace or ()), found.name)
         return "table" if found.tableType in ("MANAGED", "EXTERNAL") else "view", (
             tuple(part.lower() for part in full) if self.capabilities.folds_names else full
         )
+
+    def _table(self, parts: tuple[str, ...]) -> Any:
+        """What the catalog says of a table or view; None when there is none."""
+        name = self.dialect.relation(parts)
+        with self._guard("exists"):
+            try:
+                return self._call(lambda: self._session.catalog.getTable(name))
+            except Exception as error:
+                if _condition(error) in _NOT_THERE:
+                    return None
+                raise
+
+    def _comment(self, parts: tuple[str, ...]) -> str | None:
+        found = self._table(parts)
+        return None if found is None else found.description
 
     def _file(self, path: str) -> str:
         raise UnsupportedError(

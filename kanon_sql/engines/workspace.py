@@ -12,6 +12,7 @@ the connection's scratch mode:
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,9 @@ SCRATCH_TABLE = "kanon_sql_scratch"
 
 ROWS_PER_INSERT = 1_000
 
+LOOKS, PAUSE = 4, 0.05
+"""How often a table that another connection is making is looked for, and the seconds between."""
+
 Reporter = Callable[[str, int | None], None]
 """Told what is being done in plain words, and how many nodes were evaluated so far."""
 
@@ -41,6 +45,23 @@ def now(*, exact: bool = False) -> str:
 
 def _silent(stage: str, nodes: int | None = None) -> None:
     """Report to nobody."""
+
+
+@dataclass
+class _Stage:
+    """What a run is at, to be told again once it has waited for something in between."""
+
+    report: Reporter
+    name: str = ""
+
+    def __call__(self, name: str, nodes: int | None) -> None:
+        self.name = name
+        self.report(name, nodes)
+
+    def waits(self, reason: str | None) -> None:
+        """Tell what is waited for, or that it is over."""
+        if reason is not None or self.name:
+            self.report(reason or self.name, None)
 
 
 @dataclass
@@ -102,6 +123,25 @@ class Workspace:
     def execute(self, name: str, /, **context: Any) -> None:
         """Compile a template and run it for its effect."""
         self.run(self.compiler.statement(name, **context))
+
+    def create_shared(self, name: str, /, table: Relation) -> None:
+        """Make a table that all runs share, unless it is there; others may be about to do so too.
+
+        Engines do not agree on what IF NOT EXISTS means while another connection makes the table: PostgreSQL reports
+        that the name of its type is taken, DuckDB a conflict. So a refusal counts only if there is no table soon after.
+
+        Args:
+            name: the template's.
+            table: what to make. Outside of a transaction, since a refusal would end it.
+        """
+        try:
+            self.execute(name, table=table)
+        except DatabaseError:
+            for _ in range(LOOKS):
+                if self.engine.exists(table.parts) == "table":
+                    return
+                time.sleep(PAUSE)
+            raise
 
     def fetch(self, name: str, limit: int, /, **context: Any) -> list[Row]:
         """Compile a template and fetch its rows, at most ``limit``."""
@@ -243,7 +283,7 @@ class Workspace:
     def _record(self, quoted: str) -> None:
         """Note a scratch table before it is made, so that ``clean`` finds it after a kill."""
         if not self._recorded:
-            self.execute("engines/scratch/create_record", table=self._record_table)
+            self.create_shared("engines/scratch/create_record", self._record_table)
         self._recorded.add(self.run_id)
         parts = next(item.parts for item in self._tables if self.quoted(item) == quoted)
         self.execute(
@@ -269,9 +309,12 @@ def open_workspace(
     """
     run = f"kanon_{engine.run_id}_"
     compiler = Compiler(engine.dialect, source, temporary=engine.scratch.mode != "schema", run=run)
-    workspace = Workspace(engine, compiler, report or _silent, inline)
+    stage = _Stage(report or _silent)
+    workspace = Workspace(engine, compiler, stage, inline)
+    before, engine.on_wait = engine.on_wait, stage.waits
     try:
         yield workspace
     finally:
         with engine.without_deadline():
             workspace.drop_all()
+        engine.on_wait = before

@@ -27,7 +27,7 @@ class Budget:
             is up is cancelled. None for no limit.
         statements: how many statements the search may run. None for no limit.
         interrupted: called before every statement, and when a statement was cancelled; True ends the search
-            there, and the run goes on with the best node.
+            there, and the run goes on with the best node. It may raise KeyboardInterrupt to end the run.
         patience: a context that is entered around the search, such as one that handles Ctrl-C.
 
     Examples:

@@ -8,23 +8,29 @@ visible under the release's name.
 from __future__ import annotations
 
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared
-from kanon_sql.release.ledger import Entry, read_ledger
-from kanon_sql.release.manifest import published_manifest
-from kanon_sql.release.publish import publish, refuse_foreign_release
+from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
+from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, pending_records, published_manifest
+from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.write import Choice, Written, written_release
 
 __all__ = [
+    "MANIFEST_TABLE",
     "Choice",
     "Entry",
     "JointVerdict",
+    "Pending",
+    "Record",
     "Written",
     "addition",
     "coarsened",
     "comparable_releases",
     "compared",
+    "pending_records",
     "publish",
     "published_manifest",
+    "put_back",
     "read_ledger",
     "refuse_foreign_release",
+    "withdraw_entry",
     "written_release",
 ]

@@ -14,7 +14,7 @@ from kanon_sql.hierarchies import Lookup, build_lookups, exact_texts, exact_valu
 from kanon_sql.models import PrivacyModel, model_of
 from kanon_sql.release.joint_table import JointClasses, View, examine_jointly
 from kanon_sql.release.ledger import Addition, Entry, digest_of, read_ledger, released_as
-from kanon_sql.release.publish import release_key
+from kanon_sql.release.manifest import release_key
 from kanon_sql.release.write import Written
 from kanon_sql.spec import QuasiIdentifier, Requirement, Spec
 from kanon_sql.sql import Relation, source_relation
@@ -119,7 +119,8 @@ def _obstacles(
     elif engine.exists(entry.release) != "table":
         found.append(
             f"the release {entry.name} (run {entry.run_id}, {entry.published_at}) is not in the database, to be "
-            "compared with: restore it, or, if its run was killed before it published, delete its row from the ledger"
+            "compared with: restore it, or, if its run was killed before it published, run kanon-sql clean --yes, "
+            "which takes the row out of the ledger"
         )
     if entry.unit != spec.unit:
         found.append(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +28,7 @@ from kanon_sql.spec import (
 )
 from kanon_sql.sql import Relation
 
-__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_as"]
+__all__ = ["Addition", "Entry", "Released", "digest_of", "read_ledger", "released_as", "withdraw_entry"]
 
 MAX_ENTRIES = 1_000
 """More releases of one table than this are not compared in one statement each."""
@@ -193,6 +192,11 @@ def read_ledger(workspace: Workspace, table: Relation) -> tuple[Entry, ...]:
         ) from None
 
 
+def withdraw_entry(workspace: Workspace, table: Relation, run_id: str) -> None:
+    """Take a run's entry back: its release was not published."""
+    workspace.execute("release/manifest/withdraw", table=table, run_id=run_id)
+
+
 @dataclass(frozen=True)
 class Addition:
     """A release to be entered into a ledger while it is published.
@@ -213,7 +217,7 @@ class Addition:
 
     def create(self, workspace: Workspace) -> None:
         """Make the ledger unless it is there."""
-        workspace.execute("release/manifest/create", table=self.table)
+        workspace.create_shared("release/manifest/create", self.table)
 
     def take_turn(self, workspace: Workspace) -> None:
         """Wait for any other release that is being entered, inside a transaction.
@@ -238,19 +242,14 @@ class Addition:
         Two runs that announce at once see each other, and neither publishes.
 
         Raises:
-            DatabaseError: another release was entered since the ledger was read; the entry is gone again.
+            DatabaseError: another release was entered since the ledger was read; the entry is to be withdrawn.
         """
-        try:
-            self.enter(workspace)
-            self._refuse_others(workspace, self.earlier | {self.entry.run_id})
-        except BaseException:
-            self.withdraw(workspace)
-            raise
+        self.enter(workspace)
+        self._refuse_others(workspace, self.earlier | {self.entry.run_id})
 
     def withdraw(self, workspace: Workspace) -> None:
         """Take the entry back: the release was not published."""
-        with workspace.engine.without_deadline(), suppress(DatabaseError):
-            workspace.execute("release/manifest/withdraw", table=self.table, run_id=self.entry.run_id)
+        withdraw_entry(workspace, self.table, self.entry.run_id)
 
     def _insert(self, workspace: Workspace, name: str, run_id: str, published_at: str, text: str) -> None:
         workspace.execute(

@@ -1,20 +1,136 @@
-"""Read the manifest of a published release back from the database."""
+"""The manifest: a table beside the releases that says which run published what, and how.
+
+A run's row is written with ``published_at`` at once where publishing is one transaction. Elsewhere it is written as
+``pending`` before the release gets its name, and settled, that is written with its time, afterwards. So a row that is
+not pending is about a release that stood under its name, verified. Where rows cannot be deleted, the pending row stays
+beside the settled one, and a row that says ``withdrawn`` takes those of its run back.
+
+A release is recognized by more than its name: the table carries the mark of the run that wrote it (``Dialect.mark``).
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from kanon_sql.engines import Engine, open_workspace
+from kanon_sql.engines import Engine, Workspace, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.release.publish import MANIFEST_TABLE
-from kanon_sql.spec import parse_table_name
+from kanon_sql.spec import Spec, parse_table_name
 from kanon_sql.sql import Relation
 
-__all__ = ["published_manifest"]
+__all__ = [
+    "MANIFEST_TABLE",
+    "Pending",
+    "Record",
+    "pending_records",
+    "published_manifest",
+    "recorded_state",
+    "release_key",
+]
+
+MANIFEST_TABLE = "kanon_sql_manifest"
+
+MAX_PENDING = 10_000
+"""More runs that were cut off while they published are an error."""
+
+_PENDING, _WITHDRAWN = "pending", "withdrawn"
 
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
+
+State = Literal["pending", "published"]
+
+
+def release_key(engine: Engine, release: tuple[str, ...]) -> str:
+    """A release's name in the manifest: its last part, as the database compares names."""
+    return engine.capabilities.folded(release[-1])
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a manifest says, or is to say, of one run.
+
+    Attributes:
+        workspace: where.
+        table: the manifest.
+        run_id: the run.
+    """
+
+    workspace: Workspace
+    table: Relation
+    run_id: str
+
+    def publish(self, spec: Spec, manifest: Mapping[str, Any]) -> None:
+        """Write that the release stands, inside the transaction that puts it there."""
+        self._insert(spec, manifest, manifest["published_at"])
+
+    def announce(self, spec: Spec, manifest: Mapping[str, Any]) -> None:
+        """Write that the release is about to get its name."""
+        self._insert(spec, manifest, _PENDING)
+
+    def _insert(self, spec: Spec, manifest: Mapping[str, Any], published_at: str) -> None:
+        assert spec.release is not None
+        self.workspace.execute(
+            "release/manifest/insert",
+            table=self.table,
+            release_name=release_key(self.workspace.engine, spec.release),
+            run_id=self.run_id,
+            published_at=published_at,
+            spec_hash=spec.hash,
+            manifest=json.dumps(manifest, sort_keys=True),
+        )
+
+    def settle(self, published_at: str) -> None:
+        """Write that what was announced stands under its name. Who was cut off in here may do it again."""
+        self.workspace.execute(
+            "release/manifest/settle", table=self.table, run_id=self.run_id, published_at=published_at, pending=_PENDING
+        )
+        if self.workspace.dialect.deletes:
+            self.workspace.execute("release/manifest/settled", table=self.table, run_id=self.run_id, pending=_PENDING)
+
+    def withdraw(self) -> None:
+        """Take back what was announced."""
+        self.workspace.execute("release/manifest/withdraw", table=self.table, run_id=self.run_id)
+
+
+def recorded_state(workspace: Workspace, table: Relation, release_name: str, run_id: str) -> State | None:
+    """Whether a run published a release, as its manifest says; None when it says nothing of it."""
+    rows = workspace.fetch("release/manifest/find", MAX_PENDING, table=table, release_name=release_name, run_id=run_id)
+    found = {str(row[0]) for row in rows}
+    if not found or _WITHDRAWN in found:
+        return None
+    return "pending" if found == {_PENDING} else "published"
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A release that was announced, by a run that is still publishing it or was cut off.
+
+    Attributes:
+        release_name: the last part of its name, as the database compares names.
+        run_id: the run.
+        published_at: when it was about to be published.
+        ledger: the name parts of the ledger that it was entered into, if there is one.
+    """
+
+    release_name: str
+    run_id: str
+    published_at: str
+    ledger: tuple[str, ...] | None
+
+
+def pending_records(workspace: Workspace, table: Relation) -> list[Pending]:
+    """What a manifest holds as announced and not as settled."""
+    rows = workspace.fetch("release/manifest/pending", MAX_PENDING, table=table, pending=_PENDING)
+    return [_pending(str(name), str(run_id), json.loads(str(text))) for name, run_id, text in rows]
+
+
+def _pending(release_name: str, run_id: str, manifest: Mapping[str, Any]) -> Pending:
+    ledger = manifest.get("spec", {}).get("ledger")  # a rendered script's manifest has no spec
+    name = None if ledger is None else parse_table_name(ledger["table"])
+    return Pending(release_name, run_id, str(manifest["published_at"]), name)
 
 
 def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -> dict[str, Any]:
@@ -26,7 +142,7 @@ def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -
         schema: where the release is, if not in the default schema.
 
     Raises:
-        SpecError: there is no such run.
+        SpecError: there is no such run, or it was cut off while it published.
     """
     if not _RUN_ID.fullmatch(run_id):
         raise SpecError(
@@ -39,11 +155,17 @@ def published_manifest(engine: Engine, run_id: str, schema: str | None = None) -
                 f"there is no table {'.'.join(table.parts)} here, so no release was published beside it; "
                 "name its --schema, or another database"
             )
-        rows = workspace.fetch("release/manifest/read", 1, table=table, run_id=run_id)
-    if not rows or not rows[0][0]:
+        rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=table, run_id=run_id)
+    settled = [text for published_at, text in rows if published_at != _PENDING]
+    if rows and not settled:
+        raise SpecError(
+            f"the run {run_id} is recorded in {'.'.join(table.parts)} as pending: it is still publishing, or was cut "
+            "off then; once no run publishes, kanon-sql clean --yes settles or removes what it left"
+        )
+    if not settled or not settled[0]:
         raise SpecError(
             f"no release of the run {run_id} is recorded in {'.'.join(table.parts)}; expected the id in its result or "
             "manifest shows"
         )
-    found: dict[str, Any] = json.loads(str(rows[0][0]))
+    found: dict[str, Any] = json.loads(str(settled[0]))
     return found

@@ -1,9 +1,29 @@
 """Publish a verified release: put it in the place of the old one, and leave a manifest.
 
-Until the last step nothing stands under the release's name but what stood there before.
-Where DDL can be rolled back, dropping, renaming and the manifest are one transaction. Where
-it cannot, the tables are exchanged as atomically as the engine can; an unverified or partial
-table never has the release's name.
+Until the last step nothing stands under the release's name but what stood there before. A table that has the name and
+the mark of a run (``Dialect.mark``, set once the table is verified) together with that run's row in the manifest is a
+release of ours, and nothing else is: not a table that was made under the name later, nor one that was renamed.
+
+Where DDL can be rolled back, the mark, dropping, renaming and the manifest are one transaction. Where it cannot, a
+process may be killed between any two of these statements of run R, which publishes N:
+
+    statement           state afterwards             what the next run, and ``clean``, find and do
+    1 mark              scratch table of R, marked   N as before; clean drops the scratch table
+    2 manifest          + R is pending               N as before; clean also removes R's row
+    3 ledger (if any)   + R is entered               N as before; later releases of the ledger are refused until clean,
+                                                     which takes the entry back
+    4 rename or         N is R's table; the old      N is R's: the next run settles R and replaces it; clean settles R,
+      exchange          release is a scratch table   and drops the old release
+    5 settle            R is published               N is R's; clean drops the old release
+    6 drop, forget      nothing is left              N is R's
+
+Step 4 is one statement where the engine has one. Where it is two renames, a kill between them leaves no N: clean puts
+the old release back, and drops it only where something stands under N. The manifest's row comes first and is settled
+last, so that whatever the ledger or a name says of R, the manifest says that R is not done. Nobody takes a pending run
+for published who has not seen its mark under its name.
+
+An error or Ctrl-C goes the same way, and undoes it: the scratch table is dropped first, so that a rename that is still
+on its way fails; then R's mark under N decides whether R is settled or withdrawn.
 """
 
 from __future__ import annotations
@@ -11,26 +31,32 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NoReturn
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, now
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
+from kanon_sql.release.manifest import (
+    MANIFEST_TABLE,
+    Record,
+    pending_records,
+    recorded_state,
+    release_key,
+)
 from kanon_sql.release.write import Written, beside
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement
 
-__all__ = ["MANIFEST_TABLE", "publish", "refuse_foreign_release"]
-
-MANIFEST_TABLE = "kanon_sql_manifest"
+__all__ = ["publish", "put_back", "refuse_foreign_release"]
 
 
-def refuse_foreign_release(workspace: Workspace, spec: Spec) -> bool:
+def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
     """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
 
     Returns:
-        Whether an earlier release stands under the name.
+        The run whose release stands under the name; None when nothing does.
 
     Raises:
         SpecError: the source, or something else, stands under the release's name.
@@ -47,21 +73,48 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> bool:
             )
     kind = workspace.engine.exists(release)
     if kind is None:
-        return False
+        return None
     shown = ".".join(release)
     if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
         raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
+    # A plain name is looked up in several places, a manifest speaks for its own only.
     manifest = beside(release, MANIFEST_TABLE)
-    if kind == "table" and workspace.engine.exists(manifest.parts) == "table":
-        (published,) = workspace.row(
-            "release/manifest/find", table=manifest, release_name=release_key(workspace.engine, release)
-        )
-        # A plain name is looked up in several places, a manifest speaks for its own only.
-        if published and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts):
-            return True
+    beside_it = (
+        kind == "table"
+        and workspace.engine.exists(manifest.parts) == "table"
+        and _place(workspace.engine, release) == _place(workspace.engine, manifest.parts)
+    )
+    if beside_it:
+        run_id = _published_by(workspace, release, manifest)
+        if run_id is not None:
+            return run_id
+        _refuse_made_anew(workspace, release, manifest)
     raise SpecError(
         f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
+    )
+
+
+def _published_by(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> str | None:
+    """The run that wrote the table under a name, if its manifest says that it published it there, or was about to."""
+    run_id = workspace.engine.mark(release)
+    if run_id is None:
+        return None
+    key = release_key(workspace.engine, release)
+    return None if recorded_state(workspace, manifest, key, run_id) is None else run_id
+
+
+def _refuse_made_anew(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> None:
+    """Say why a table is not replaced although a manifest has its name."""
+    key = release_key(workspace.engine, release)
+    (named,) = workspace.row("release/manifest/named", table=manifest, release_name=key)
+    if not named:
+        return
+    mark = workspace.dialect.mark(release, "RUN")
+    raise SpecError(
+        f"release: the table {'.'.join(release)!r} is not the one that kanon_sql published under this name: it was "
+        "made anew, or has lost its mark; drop or rename it, or choose another name. If it is the release, restored "
+        f"or described anew, give it its mark back, with its run_id of {MANIFEST_TABLE} in the place of RUN: {mark}"
     )
 
 
@@ -71,16 +124,17 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if found is None else found[:-1]
 
 
-def _replaces(workspace: Workspace, spec: Spec, written: Written) -> bool:
-    """Whether an earlier release has to make room. Asked once more: anybody may have used the name since the run began.
+def _replaced(workspace: Workspace, spec: Spec, written: Written) -> str | None:
+    """The run whose release has to make room. Asked once more: anybody may have used the name since the run began.
 
     Raises:
         SpecError: something else stands there now, or the earlier release is where the new one would not be.
     """
     assert spec.release is not None
     engine = workspace.engine
-    if not refuse_foreign_release(workspace, spec):
-        return False
+    run_id = refuse_foreign_release(workspace, spec)
+    if run_id is None:
+        return None
     old, new = _place(engine, spec.release), _place(engine, written.table.parts)
     if old != new:
         shown = spec.release[-1]
@@ -88,12 +142,7 @@ def _replaces(workspace: Workspace, spec: Spec, written: Written) -> bool:
             f"release: {shown!r} was published in {'.'.join(old or ())}, but this connection makes new tables in "
             f"{'.'.join(new or ())}; write the name with its schema"
         )
-    return True
-
-
-def release_key(engine: Engine, release: tuple[str, ...]) -> str:
-    """A release's name in the manifest: its last part, as the database compares names."""
-    return engine.capabilities.folded(release[-1])
+    return run_id
 
 
 def publish(
@@ -117,98 +166,147 @@ def publish(
 
     Raises:
         SpecError: what now stands under the release's name may not be replaced; nothing was published.
-        DatabaseError: another release was entered into the ledger since it was read; nothing was published.
+        DatabaseError: another release was entered into the ledger since it was read, and nothing was published; or
+            the database refused, and the message says what stands.
     """
     assert spec.release is not None
     workspace.report("publishing", None)
     table = beside(spec.release, MANIFEST_TABLE)
-    if workspace.capabilities.transactional_ddl:
-        with workspace.engine.transaction():
-            if addition is not None:
-                addition.create(workspace)
-                addition.take_turn(workspace)
-            workspace.execute("release/manifest/create", table=table)
-            if unseen or _replaces(workspace, spec, written):
-                workspace.execute("engines/scratch/drop", target=Relation(spec.release))
-            _rename(workspace, written.table.parts, spec.release[-1])
-            if addition is not None:
-                addition.enter(workspace)
-            _record(workspace, spec, manifest)
+    workspace.create_shared("release/manifest/create", table)
+    if addition is not None:
+        addition.create(workspace)
+    record = Record(workspace, table, workspace.run_id)
+    if not workspace.capabilities.transactional_ddl:
+        _InSteps(workspace, spec, written, manifest, addition, record).publish()
         return
-    workspace.execute("release/manifest/create", table=table)
-    if addition is None:
-        _publish_in_steps(workspace, spec, written, manifest)
-        return
-    addition.create(workspace)
-    addition.announce(workspace)
-    try:
-        _publish_in_steps(workspace, spec, written, manifest)
-    except BaseException:
-        addition.withdraw(workspace)
-        raise
-
-
-def _publish_in_steps(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
-    """Where DDL cannot be rolled back."""
-    assert spec.release is not None
-    if _replaces(workspace, spec, written):
-        _publish_again(workspace, spec, written, manifest)
-    else:
-        _publish_first(workspace, spec, written, manifest)
-
-
-def _publish_first(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
-    """The name first: a manifest row without a release would call ours whatever is put there later."""
-    assert spec.release is not None
-    _rename(workspace, written.table.parts, spec.release[-1])
-    try:
-        _record(workspace, spec, manifest)
-    except BaseException:
-        with workspace.engine.without_deadline(), suppress(DatabaseError):
+    with workspace.engine.transaction():
+        if addition is not None:
+            addition.take_turn(workspace)
+        _mark(workspace, written)
+        if unseen or _replaced(workspace, spec, written) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
-        raise
+        _rename(workspace, written.table.parts, spec.release[-1])
+        if addition is not None:
+            addition.enter(workspace)
+        record.publish(spec, manifest)
 
 
-def _publish_again(workspace: Workspace, spec: Spec, written: Written, manifest: Mapping[str, Any]) -> None:
-    """The manifest first, so that a release never stands without one."""
-    assert spec.release is not None
-    _record(workspace, spec, manifest)
-    try:
-        aside = _exchange(workspace, written, spec.release)
-    except BaseException:
-        with workspace.engine.without_deadline(), suppress(DatabaseError):
-            table = beside(spec.release, MANIFEST_TABLE)
-            workspace.execute("release/manifest/withdraw", table=table, run_id=workspace.run_id)
-        raise
-    workspace.execute("engines/scratch/drop", target=aside)
-    _forget(workspace, aside)
+def _mark(workspace: Workspace, written: Written) -> None:
+    """Let the table say whose it is, now that it is verified.
 
-
-def _exchange(workspace: Workspace, written: Written, release: tuple[str, ...]) -> Relation:
-    """As few steps as the engine knows. Returns where the old release was left."""
-    aside = beside(release, f"kanon_{workspace.run_id}_old")
-    record, name = beside(release, SCRATCH_TABLE), json.dumps(aside.parts)
-    workspace.execute(
-        "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
-    )
+    Raises:
+        DatabaseError: it cannot, so that no later run would know it again.
+    """
     dialect = workspace.dialect
+    sql = dialect.mark(written.table.parts, workspace.run_id)
     try:
-        for sql in dialect.replace(written.table.parts, release, aside.parts):
+        workspace.run(Statement("release/mark", sql, quoted=dialect.quoted))
+    except DatabaseError as error:
+        raise DatabaseError(
+            f"{error}; nothing was published: the release has to say which run wrote it, since a later run replaces "
+            "nothing else. Release into a schema whose tables can do that, with the right to alter tables there"
+        ) from None
+
+
+@dataclass(frozen=True)
+class _InSteps:
+    """Publishing where DDL cannot be rolled back."""
+
+    workspace: Workspace
+    spec: Spec
+    written: Written
+    manifest: Mapping[str, Any]
+    addition: Addition | None
+    record: Record
+
+    @property
+    def release(self) -> tuple[str, ...]:
+        assert self.spec.release is not None
+        return self.spec.release
+
+    @property
+    def aside(self) -> Relation:
+        """Where an old release is left."""
+        return beside(self.release, f"kanon_{self.workspace.run_id}_old")
+
+    def publish(self) -> None:
+        """Steps 1 to 6."""
+        workspace = self.workspace
+        _mark(workspace, self.written)
+        old = _replaced(workspace, self.spec, self.written)
+        if old is not None:
+            self._settle_earlier(old)
+        try:
+            self.record.announce(self.spec, self.manifest)
+            if self.addition is not None:
+                self.addition.announce(workspace)
+            if old is None:
+                _rename(workspace, self.written.table.parts, self.release[-1])
+            else:
+                self._exchange()
+            self.record.settle(self.manifest["published_at"])
+        except BaseException as error:
+            self._fail(error, old)
+        if old is not None:
+            self._drop_old()
+
+    def _settle_earlier(self, run_id: str) -> None:
+        """A run that was cut off after its release got the name did publish it."""
+        for item in pending_records(self.workspace, self.record.table):
+            if item.run_id == run_id:
+                Record(self.workspace, self.record.table, run_id).settle(item.published_at)
+
+    def _exchange(self) -> None:
+        """Put the new release in the place of the old one, in as few steps as the engine knows."""
+        workspace, dialect = self.workspace, self.workspace.dialect
+        record, name = beside(self.release, SCRATCH_TABLE), json.dumps(self.aside.parts)
+        workspace.execute(
+            "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
+        )
+        for sql in dialect.replace(self.written.table.parts, self.release, self.aside.parts):
             workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
-    except BaseException:
-        with workspace.engine.without_deadline(), suppress(DatabaseError):
-            _put_back(workspace, aside, release)
-        raise
-    return aside
+
+    def _fail(self, error: BaseException, old: str | None) -> NoReturn:
+        """Undo what can be undone, and raise the error, which says so if the release stands nevertheless."""
+        stands, done = None, False
+        with self.workspace.engine.without_deadline(), suppress(DatabaseError):
+            self.workspace.execute("engines/scratch/drop", target=self.written.table)
+            if old is not None:
+                put_back(self.workspace, self.aside, self.release)
+            stands = self.workspace.engine.mark(self.release) == self.workspace.run_id
+            self._end(stands, old)
+            done = True
+        if not isinstance(error, DatabaseError) or (done and not stands):
+            raise error
+        what = "the release stands under its name all the same" if stands else "what stands under the name is not known"
+        rest = "" if done else "; its manifest is pending, which kanon-sql clean --yes settles"
+        raise type(error)(f"{error}; {what}{rest}") from None
+
+    def _end(self, stands: bool, old: str | None) -> None:
+        """Let manifest and ledger say what became of it."""
+        if stands:
+            self.record.settle(self.manifest["published_at"])
+            if old is not None:
+                self._drop_old()
+            return
+        if self.addition is not None:
+            self.addition.withdraw(self.workspace)
+        self.record.withdraw()
+        if old is not None:
+            _forget(self.workspace, self.aside)
+
+    def _drop_old(self) -> None:
+        self.workspace.execute("engines/scratch/drop", target=self.aside)
+        _forget(self.workspace, self.aside)
 
 
-def _put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) -> None:
-    """The old release under its name again, if the new one did not get there."""
+def put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) -> bool:
+    """Give an old release its name again, if nothing has it. Returns whether it did."""
     engine = workspace.engine
-    if engine.exists(release) is None and engine.exists(aside.parts) is not None:
-        _rename(workspace, aside.parts, release[-1])
-    if engine.exists(aside.parts) is None:
-        _forget(workspace, aside)
+    if engine.exists(release) is not None or engine.exists(aside.parts) is None:
+        return False
+    _rename(workspace, aside.parts, release[-1])
+    return True
 
 
 def _forget(workspace: Workspace, aside: Relation) -> None:
@@ -219,16 +317,3 @@ def _forget(workspace: Workspace, aside: Relation) -> None:
 def _rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:
     dialect = workspace.dialect
     workspace.run(Statement("release/rename", dialect.rename(table, name), quoted=dialect.quoted))
-
-
-def _record(workspace: Workspace, spec: Spec, manifest: Mapping[str, Any]) -> None:
-    assert spec.release is not None
-    workspace.execute(
-        "release/manifest/insert",
-        table=beside(spec.release, MANIFEST_TABLE),
-        release_name=release_key(workspace.engine, spec.release),
-        run_id=workspace.run_id,
-        published_at=manifest["published_at"],
-        spec_hash=spec.hash,
-        manifest=json.dumps(manifest, sort_keys=True),
-    )

@@ -146,7 +146,7 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     target = beside(spec.release, f"kanon_{workspace.run_id}_release")
     record = beside(spec.release, SCRATCH_TABLE)
     name = json.dumps(target.parts)
-    workspace.execute("engines/scratch/create_record", table=record)
+    workspace.create_shared("engines/scratch/create_record", record)
     workspace.execute(
         "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
     )

@@ -7,11 +7,12 @@ filter. A ``Dialect`` rewrites the checked tree where its engine differs, and wr
 from __future__ import annotations
 
 from kanon_sql.sql.dialects import PORTABLE, Dialect, dialect_named
-from kanon_sql.sql.dialects.base import WORD
+from kanon_sql.sql.dialects.base import WORD, marked_run
 from kanon_sql.sql.dialects.clickhouse import RENAMING
 from kanon_sql.sql.dialects.mysql import MariaDB, MySQL
 from kanon_sql.sql.dialects.oracle import Oracle
 from kanon_sql.sql.dialects.sqlite import affinity
+from kanon_sql.sql.dialects.tsql import MARK_PROPERTY
 from kanon_sql.sql.expression import level_expression
 from kanon_sql.sql.query import single_query
 from kanon_sql.sql.statement import Compiler, Creation, Statement, separated, source_relation
@@ -19,6 +20,7 @@ from kanon_sql.sql.templates import add_template_directory, remove_template_dire
 from kanon_sql.sql.text import Relation, Sql, exact_float, exact_text, identifier, literal, relation, slot, sql_list
 
 __all__ = [
+    "MARK_PROPERTY",
     "PORTABLE",
     "RENAMING",
     "WORD",
@@ -39,6 +41,7 @@ __all__ = [
     "identifier",
     "level_expression",
     "literal",
+    "marked_run",
     "relation",
     "remove_template_directory",
     "render",

@@ -81,7 +81,7 @@ def anonymize(
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
-        with engine.transaction(), open_workspace(engine, source_of(engine, spec)) as workspace:
+        with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             refuse_foreign_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 

@@ -1,17 +1,28 @@
-"""``clean``: find the scratch tables that a killed run left behind, and drop them when asked.
+"""``clean``: find what a killed run left behind, and when asked drop it, or bring it to its end.
 
-Only what kanon_sql recorded as its own, and what is named like its own, is ever dropped.
+Only what kanon_sql recorded as its own, and what is named like its own, is ever dropped. A run that was killed while it
+published left a pending row in the manifest; what that means is told in :mod:`kanon_sql.release.publish`.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from kanon_sql.engines import SCRATCH_TABLE, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import SpecError
+from kanon_sql.release import (
+    MANIFEST_TABLE,
+    Pending,
+    Record,
+    pending_records,
+    put_back,
+    read_ledger,
+    withdraw_entry,
+)
 from kanon_sql.spec import format_table_name, parse_table_name
 from kanon_sql.sql import Relation
 
@@ -22,17 +33,22 @@ MAX_OBJECTS = 10_000
 
 _OURS = re.compile(r"kanon_[0-9a-f]+_[a-z0-9_]+")
 
-State = Literal["left over", "dropped", "already gone", "not ours: kept"]
+State = Literal[
+    "left over", "dropped", "already gone", "not ours: kept", "put back",
+    "published, not settled", "settled", "not published", "withdrawn",
+]  # fmt: skip
+
+_TO_DO: tuple[State, ...] = ("left over", "already gone", "published, not settled", "not published")
 
 
 @dataclass(frozen=True, slots=True)
 class ScratchObject:
-    """A recorded scratch table.
+    """A recorded scratch table, or a release whose run was cut off while it published.
 
     Attributes:
         name: as a spec would write it.
         run_id: the run that created it.
-        created_at: when, in UTC, ISO 8601.
+        created_at: when, in UTC, ISO 8601; of a release, when it was to be published.
         state: what became of it.
     """
 
@@ -48,10 +64,10 @@ class ScratchObject:
 
 @dataclass(frozen=True)
 class CleanResult:
-    """The recorded scratch tables, and whether they were dropped.
+    """The recorded scratch tables and unsettled releases, and whether they were dropped or settled.
 
     Attributes:
-        objects: in the order of their creation.
+        objects: scratch tables in the order of their creation, then releases.
         dropped: whether dropping was asked for.
     """
 
@@ -60,8 +76,8 @@ class CleanResult:
 
     @property
     def left(self) -> int:
-        """How many recorded objects could be dropped."""
-        return sum(item.state in ("left over", "already gone") for item in self.objects) if not self.dropped else 0
+        """How many recorded objects could be dropped or settled."""
+        return sum(item.state in _TO_DO for item in self.objects) if not self.dropped else 0
 
     def to_dict(self) -> dict[str, Any]:
         """One JSON-compatible object."""
@@ -69,12 +85,13 @@ class CleanResult:
 
 
 def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Reporter | None = None) -> CleanResult:
-    """List the scratch tables recorded as ours; drop them only with ``drop``.
+    """List the scratch tables recorded as ours, and releases that are not settled; drop and settle only with ``drop``.
 
     Args:
         engine: from :func:`kanon_sql.connect`; to list, a read-only connection is enough.
         schema: where the record is, if releases go to another schema than the default one.
-        drop: drop them and forget them, all or none.
+        drop: drop the tables and forget them, and settle or withdraw the releases. A run that is still at work
+            loses its tables, too.
         report: called with each stage.
 
     Raises:
@@ -83,17 +100,64 @@ def clean(engine: Engine, schema: str | None = None, *, drop: bool, report: Repo
     """
     if drop and engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; dropping scratch tables has to write")
-    record = Relation((*(parse_table_name(schema) if schema is not None else ()), SCRATCH_TABLE))
+    place = parse_table_name(schema) if schema is not None else ()
     with open_workspace(engine, "", report) as workspace:
         workspace.report("looking for scratch tables", None)
-        if engine.exists(record.parts) != "table":
-            return CleanResult((), drop)
-        rows = workspace.fetch("verbs/clean/recorded", MAX_OBJECTS, table=record)
+        room = _Room(workspace, place, drop)
         if not drop:
-            return CleanResult(tuple(_object(engine, *map(str, row)) for row in rows), False)
+            return CleanResult(tuple(room.objects()), False)
         workspace.report("dropping scratch tables", None)
         with engine.transaction():
-            return CleanResult(tuple(_dropped(workspace, record, *map(str, row)) for row in rows), True)
+            return CleanResult(tuple(room.objects()), True)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """The place of releases that is cleaned.
+
+    Attributes:
+        workspace: where statements run.
+        place: the schema's name parts; none for the default one.
+        drop: drop and settle, not only list.
+    """
+
+    workspace: Workspace
+    place: tuple[str, ...]
+    drop: bool
+
+    def objects(self) -> Iterator[ScratchObject]:
+        """What there is: scratch tables first, so that no run which lost its table can publish any more."""
+        engine, workspace = self.workspace.engine, self.workspace
+        record, manifest = Relation((*self.place, SCRATCH_TABLE)), Relation((*self.place, MANIFEST_TABLE))
+        unsettled = pending_records(workspace, manifest) if engine.exists(manifest.parts) == "table" else []
+        if engine.exists(record.parts) == "table":
+            for row in workspace.fetch("verbs/clean/recorded", MAX_OBJECTS, table=record):
+                run_id, object_name, created_at = map(str, row)
+                found = _object(engine, run_id, object_name, created_at)
+                if self.drop:
+                    release = next((item.release_name for item in unsettled if item.run_id == run_id), None)
+                    found = _dropped(workspace, record, found, object_name, release)
+                yield found
+        for item in unsettled:
+            yield self._release(manifest, item)
+
+    def _release(self, manifest: Relation, item: Pending) -> ScratchObject:
+        """A release that a run announced: published if a table with the run's mark has the name."""
+        engine, name = self.workspace.engine, (*self.place, item.release_name)
+        found = ScratchObject(format_table_name(name), item.run_id, item.published_at, "not published")
+        record = Record(self.workspace, manifest, item.run_id)
+        if engine.mark(name) == item.run_id:
+            if self.drop:
+                record.settle(item.published_at)
+            return replace(found, state="settled" if self.drop else "published, not settled")
+        if not self.drop or engine.exists((*self.place, f"kanon_{item.run_id}_release")) is not None:
+            return found
+        if item.ledger is not None:
+            ledger = Relation(item.ledger)
+            if any(entry.run_id == item.run_id for entry in read_ledger(self.workspace, ledger)):
+                withdraw_entry(self.workspace, ledger, item.run_id)
+        record.withdraw()
+        return replace(found, state="withdrawn")
 
 
 def _parts(object_name: str) -> tuple[str, ...] | None:
@@ -118,14 +182,28 @@ def _object(engine: Engine, run_id: str, object_name: str, created_at: str) -> S
     return ScratchObject(format_table_name(parts), run_id, created_at, state)
 
 
-def _dropped(workspace: Workspace, record: Relation, run_id: str, object_name: str, created_at: str) -> ScratchObject:
-    found = _object(workspace.engine, run_id, object_name, created_at)
+def _dropped(
+    workspace: Workspace, record: Relation, found: ScratchObject, object_name: str, release_name: str | None
+) -> ScratchObject:
+    """Drop a recorded table and forget it; an old release whose name nothing has gets that back.
+
+    Args:
+        workspace: where.
+        record: the table of what is recorded.
+        found: the object, as it was listed.
+        object_name: as it is recorded.
+        release_name: what its run was publishing when it was cut off, if it was.
+    """
     if found.state == "not ours: kept":
         return found
     if found.state == "left over":
         parts = _parts(object_name)
         assert parts is not None
-        workspace.execute("engines/scratch/drop", target=Relation(parts))
-        found = replace(found, state="dropped")
+        is_old = release_name is not None and parts[-1] == f"kanon_{found.run_id}_old"
+        if is_old and put_back(workspace, Relation(parts), (*parts[:-1], str(release_name))):
+            found = replace(found, state="put back")
+        else:
+            workspace.execute("engines/scratch/drop", target=Relation(parts))
+            found = replace(found, state="dropped")
     workspace.execute("engines/scratch/forget", table=record, object_name=object_name)
     return found

@@ -36,10 +36,12 @@ def clean(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """List the scratch tables of killed runs, and drop them.
+    """List what killed runs left, and drop or settle it.
 
     Lists first, and drops only after --yes or your answer at the terminal; without either
-    nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped.
+    nothing is changed. Only tables that kanon_sql recorded as its own are ever dropped. A
+    release whose run was killed while it published is settled where it stands under its
+    name, and its entry is removed where it does not. Let no other run be at work meanwhile.
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.engines import Deadline

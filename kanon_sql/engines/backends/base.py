@@ -28,6 +28,7 @@ class Backend(ABC):
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
+        patience: the seconds that a statement waits for another connection; 0 where the server sees to that.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
 
@@ -36,6 +37,7 @@ class Backend(ABC):
     extra: ClassVar[str]
     begin: ClassVar[str] = "BEGIN"
     autocommit: ClassVar[bool] = True
+    patience: float = 0
     without_temp_tables: ClassVar[str] = "this database has no temporary tables that serve here"
 
     def options(self, url: URL, *, read_only: bool) -> dict[str, Any]:
@@ -87,6 +89,16 @@ class Backend(ABC):
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """The kind and the full name of what stands under a name."""
 
+    @abstractmethod
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """What a table that is there says of itself, where ``Dialect.mark`` has written it.
+
+        Args:
+            engine: where.
+            parts: its name.
+            full: its full name, as :meth:`find` says it.
+        """
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """What the planner expects of reading a FROM form; None when it does not say."""
         return None
@@ -107,6 +119,10 @@ class Backend(ABC):
 
     def cancelled(self, error: BaseException) -> bool:
         """Whether a driver's error means that the statement was cancelled."""
+        return False
+
+    def busy(self, error: BaseException) -> bool:
+        """Whether a driver's error means that another connection holds a lock, and nothing was done."""
         return False
 
     def lost(self, error: BaseException) -> bool:
@@ -139,6 +155,11 @@ class Backend(ABC):
         if not rows:
             raise DatabaseError("catalog: expected one row, got none")
         return rows[0]
+
+    def text(self, engine: RelationalEngine, sql: str) -> str | None:
+        """The text that a query of the catalog returns; None when it returns no row, or NULL."""
+        rows = engine.scalars(sql, 1)
+        return None if not rows or rows[0][0] is None else str(rows[0][0])
 
     def refuse(self, why: str) -> UnsupportedError:
         """An error that names the database."""

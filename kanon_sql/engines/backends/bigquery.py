@@ -44,6 +44,15 @@ class BigQueryBackend(Warehouse):
         """A dataset's own, since the project's is not open to everyone."""
         return ".".join([*map(self.dialect.quote, outer), "INFORMATION_SCHEMA"])
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The table's description."""
+        *outer, name = full
+        return self.text(
+            engine,
+            f"SELECT option_value FROM {self.information_schema(outer)}.TABLE_OPTIONS "
+            f"WHERE table_name = {self.dialect.literal(name)} AND option_name = 'description'",
+        )
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """A dry run: the bytes that would be billed."""
         from google.cloud.bigquery import QueryJobConfig

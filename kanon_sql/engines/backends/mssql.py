@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kanon_sql.engines.backends.base import Found
 from kanon_sql.engines.backends.warehouse import Warehouse, column_of
 from kanon_sql.engines.base import Capabilities, Column
-from kanon_sql.sql import dialect_named
+from kanon_sql.sql import MARK_PROPERTY, dialect_named
 
 if TYPE_CHECKING:
     from kanon_sql.engines.relational import RelationalEngine
@@ -56,3 +56,14 @@ class SQLServerBackend(Warehouse):
             return None
         kind, *full = map(str, rows[0])
         return "table" if kind.strip() == "U" else "view", (*parts[:-2], *full)
+
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The extended property that is ours."""
+        database = f"{self.dialect.quote(parts[0])}." if len(parts) == 3 else ""
+        name = self.dialect.literal(self.dialect.relation(parts))
+        return self.text(
+            engine,
+            f"SELECT CAST(value AS NVARCHAR(400)) FROM {database}sys.extended_properties "
+            f"WHERE class = 1 AND minor_id = 0 AND major_id = OBJECT_ID({name}) "
+            f"AND name = {self.dialect.literal(MARK_PROPERTY)}",
+        )

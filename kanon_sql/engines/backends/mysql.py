@@ -147,6 +147,15 @@ class MariaDBBackend(Backend):
                 return "view" if "VIEW" in kind else "table", tuple(full)
         return None
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The table's comment."""
+        schema, name = map(self.dialect.literal, full)
+        rows = engine.scalars(
+            "SELECT table_name, table_comment FROM information_schema.tables "
+            f"WHERE table_schema = {schema} AND table_name = {name}"
+        )
+        return next((str(comment) for found, comment in rows if found == full[-1]), None)
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """EXPLAIN's rows of every table that is read."""
         (answer,) = self.first(engine, f"EXPLAIN FORMAT=JSON SELECT * FROM {relation} AS kanon_relation")

@@ -74,6 +74,11 @@ class OracleBackend(Warehouse):
         kind, *full = map(str, rows[0])
         return "table" if kind == "TABLE" else "view", tuple(full)
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The comment on the table."""
+        owner, name = map(self.dialect.literal, full)
+        return self.text(engine, f"SELECT comments FROM ALL_TAB_COMMENTS WHERE owner = {owner} AND table_name = {name}")
+
     def cancel(self, engine: RelationalEngine) -> None:
         """By the driver's connection."""
         engine.driver_connection.cancel()

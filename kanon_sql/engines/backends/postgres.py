@@ -128,6 +128,11 @@ class PostgresBackend(Backend):
         kind, *full = (text.decode() if isinstance(text, bytes) else str(text) for text in rows[0])
         return "table" if kind in ("r", "p", "f") else "view", tuple(full)
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The comment on the table."""
+        written = self.dialect.literal(self.dialect.relation(full))
+        return self.text(engine, f"SELECT pg_catalog.obj_description(to_regclass({written})::oid, 'pg_class')")
+
     def estimate(self, engine: RelationalEngine, relation: str) -> Estimate | None:
         """EXPLAIN's rows, and rows times width as bytes."""
         (answer,) = self.first(engine, f"EXPLAIN (FORMAT JSON) SELECT * FROM {relation} AS kanon_relation")

@@ -50,6 +50,17 @@ class RedshiftBackend(Warehouse):
         """By the protocol's number; a NUMERIC may have decimals."""
         return _TYPES.get(item[1], "OTHER")
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The comment on the table, as PostgreSQL keeps it."""
+        schema, name = map(self.dialect.literal, full[-2:])
+        return self.text(
+            engine,
+            "SELECT about.description FROM pg_catalog.pg_class AS relation "
+            "JOIN pg_catalog.pg_namespace AS space ON space.oid = relation.relnamespace "
+            "JOIN pg_catalog.pg_description AS about ON about.objoid = relation.oid AND about.objsubid = 0 "
+            f"WHERE space.nspname = {schema} AND relation.relname = {name}",
+        )
+
     def cancel(self, engine: RelationalEngine) -> None:
         """On a connection of its own: the drivers wait for the answer on this one."""
         with engine._connection.engine.connect() as other:

@@ -24,6 +24,9 @@ __all__ = ["SQLiteBackend"]
 _OLDEST = (3, 35, 0)
 _CACHE_KIB = 256 * 1024
 
+_LOCK_SECONDS, _DRIVERS_SECONDS, _TRY_MS = 60, 5, 100
+"""How long to wait for a lock, unless the connection says; what the driver sets if nobody does; and each try."""
+
 _KINDS: dict[str, Kind] = {"INTEGER": "integer", "REAL": "float", "TEXT": "text"}
 """Affinity -> kind; the types of numeric affinity are told apart by name."""
 
@@ -84,7 +87,11 @@ class SQLiteBackend(Backend):
         if sqlite3.sqlite_version_info < _OLDEST:
             raise self.refuse(f"the library is version {sqlite3.sqlite_version}; 3.35 or later is needed")
         # A view that reads the release must not stop another table from taking its place.
-        self._before = {name: self.first(engine, f"PRAGMA {name}")[0] for name in ("legacy_alter_table", "query_only")}
+        names = ("legacy_alter_table", "query_only", "busy_timeout")
+        self._before = {name: self.first(engine, f"PRAGMA {name}")[0] for name in names}
+        seconds = self._before["busy_timeout"] / 1_000
+        self.patience = _LOCK_SECONDS if seconds == _DRIVERS_SECONDS else seconds
+        engine._run(f"PRAGMA busy_timeout = {_TRY_MS}")  # a wait inside the library hears no Ctrl-C
         self._factories = driver.text_factory, driver.row_factory
         driver.text_factory, driver.row_factory = str, None
         self._refuse_other_meanings(engine)
@@ -184,6 +191,15 @@ class SQLiteBackend(Backend):
                 return "view" if rows[0][0] == "view" else "table", (fold(database), str(rows[0][1]))
         return None
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The names of the table's indexes, of which one may be a mark."""
+        database, name = full
+        rows = engine.scalars(
+            f"SELECT name FROM {self.dialect.quote(database)}.sqlite_master "
+            f"WHERE type = 'index' AND LOWER(tbl_name) = LOWER({self.dialect.literal(name)}) ORDER BY name"
+        )
+        return "; ".join(str(row[0]) for row in rows)
+
     def cancel(self, engine: RelationalEngine) -> None:
         """Interrupt the statement; the driver allows it from another thread."""
         engine.driver_connection.interrupt()
@@ -192,11 +208,20 @@ class SQLiteBackend(Backend):
         """SQLITE_INTERRUPT."""
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
+    def busy(self, error: BaseException) -> bool:
+        """SQLITE_BUSY; in a snapshot that is out of date, waiting changes nothing."""
+        code = getattr(error, "sqlite_errorcode", None)
+        return code is not None and code & 0xFF == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT
+
     def message(self, error: BaseException) -> str:
         """Errors about names and files keep their text; others may hold values."""
         text = str(error)
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return "the database is locked by another connection; try again when that one is done"
+            return (
+                f"the database was locked by another connection for {self.patience:g} s; let that one commit, roll "
+                "back or close (a shell or a notebook may have left a transaction open), then run again; "
+                "timeout=SECONDS in the URL's query sets how long to wait"
+            )
         if "parser stack overflow" in text:
             return (
                 f"the parser of SQLite {sqlite3.sqlite_version} takes no statement that is nested so deeply; check "

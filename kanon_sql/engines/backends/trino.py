@@ -32,6 +32,12 @@ class TrinoBackend(Warehouse):
         """Sort where we say so: Trino leaves ORDER BY out when it writes a table, and rows keep the source's order."""
         return ("SET SESSION skip_redundant_sort = false",)
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """From the coordinator's own catalog."""
+        conditions = zip(("catalog_name", "schema_name", "table_name"), map(self.dialect.literal, full), strict=True)
+        where = " AND ".join(f"{column} = {value}" for column, value in conditions)
+        return self.text(engine, f"SELECT comment FROM system.metadata.table_comments WHERE {where}")
+
     def version(self, engine: RelationalEngine) -> str:
         """The coordinator's version."""
         return str(self.first(engine, "SELECT version()")[0])

@@ -98,6 +98,16 @@ class Warehouse(Backend):
         kind, *full = map(str, rows[0])
         return "view" if "VIEW" in kind.upper() else "table", tuple(full)
 
+    def comment(self, engine: RelationalEngine, parts: tuple[str, ...], full: tuple[str, ...]) -> str | None:
+        """The column of that name, which some information schemas have."""
+        *outer, schema, name = full
+        literal = self.dialect.literal
+        return self.text(
+            engine,
+            f"SELECT comment FROM {self.information_schema([*outer, schema])}.tables "
+            f"WHERE table_schema = {literal(schema)} AND table_name = {literal(name)}",
+        )
+
     def information_schema(self, outer: Sequence[str]) -> str:
         """The information schema that describes a name with these parts before its last."""
         return f"{self.dialect.quote(outer[0])}.information_schema" if len(outer) == 2 else "information_schema"

@@ -9,10 +9,24 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
-__all__ = ["WORD", "Dialect", "replaced"]
+__all__ = ["WORD", "Dialect", "mark_text", "marked_run", "replaced"]
 
 WORD = 62
 """The bits of a word, so that no engine's signed 64-bit integer overflows."""
+
+
+_MARK = "anonymized by kanon_sql, run "
+
+
+def mark_text(run_id: str) -> str:
+    """What a table says of itself that a run has written and verified."""
+    return f"{_MARK}{run_id}"
+
+
+def marked_run(text: str | None) -> str | None:
+    """The run whose mark is in a text, which may say more than that; None when there is no mark."""
+    found = re.search(rf"{_MARK}([0-9a-z]{{1,64}})\b", text or "")
+    return None if found is None else found.group(1)
 
 
 _QUOTED = r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[(?:[^\]]|\]\])*\]"""
@@ -172,6 +186,15 @@ class Dialect(ABC):
     def rename(self, table: Sequence[str], name: str) -> str:
         """Give a table another name in its schema."""
         return f"ALTER TABLE {self.relation(table)} RENAME TO {self.quote(name)}"
+
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """Let a table say which run wrote it, for as long as it is this table: whatever its name is, and no other one.
+
+        Args:
+            table: the verified table.
+            run_id: of the run.
+        """
+        return f"COMMENT ON TABLE {self.relation(table)} IS {self.literal(mark_text(run_id))}"
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """Put a table in the place of the release, where DDL cannot be rolled back.

@@ -8,7 +8,7 @@ from typing import ClassVar
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import is_text, quote_names, text_columns
 
 __all__ = ["BigQuery"]
@@ -49,8 +49,12 @@ class BigQuery(Dialect):
         """The dataset's default collation must not reach the table."""
         return f"CREATE TABLE {table} DEFAULT COLLATE '' AS {query}"
 
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """The table's description."""
+        return f"ALTER TABLE {self.relation(table)} SET OPTIONS (description = {self.literal(mark_text(run_id))})"
+
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
-        """One statement; a copy reads nothing, and the scratch table is dropped afterwards."""
+        """One statement; a copy reads nothing and has the description too, and the scratch table is dropped then."""
         return [f"CREATE OR REPLACE TABLE {self.relation(release)} COPY {self.relation(table)}"]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import bit_and
 
 __all__ = ["RENAMING", "ClickHouse"]
@@ -105,6 +105,10 @@ class ClickHouse(Dialect):
     def rename(self, table: Sequence[str], name: str) -> str:
         """Give a table another name in its database."""
         return f"RENAME TABLE {self.relation(table)} TO {self.relation([*table[:-1], name])}"
+
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """The table's comment."""
+        return f"ALTER TABLE {self.relation(table)} MODIFY COMMENT {self.literal(mark_text(run_id))}"
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """Exchange both names at once; the old release then has the scratch name, and is dropped with it."""

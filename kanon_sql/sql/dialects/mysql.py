@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from sqlglot import exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import floating_division
 
 __all__ = ["MariaDB", "MySQL"]
@@ -87,6 +87,10 @@ class MariaDB(Dialect):
     def rename(self, table: Sequence[str], name: str) -> str:
         """The new name is qualified too: a plain one would move the table to the session's database."""
         return f"ALTER TABLE {self.relation(table)} RENAME TO {self.relation((*table[:-1], name))}"
+
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """The table's comment, an option of the table."""
+        return f"ALTER TABLE {self.relation(table)} COMMENT = {self.literal(mark_text(run_id))}"
 
     def replace(self, table: Sequence[str], release: Sequence[str], aside: Sequence[str]) -> list[str]:
         """One statement, which readers wait for: they see the old release or the new one."""

@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.text import ANY_RUN
 
 __all__ = ["SQLite"]
@@ -83,6 +83,11 @@ class SQLite(Dialect):
         names = ", ".join(f"column{position} AS {self.quote(column)}" for position, column in enumerate(columns, 1))
         listed = ", ".join("(" + ", ".join(map(str, row)) + ")" for row in rows)
         return f"(SELECT {names} FROM (VALUES {listed})) AS {self.quote(name)}"
+
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """An index without entries, since tables have no comments: it is renamed and dropped with its table."""
+        index = self.relation([*table[:-1], mark_text(run_id)])
+        return f"CREATE INDEX {index} ON {self.quote(table[-1])} (1) WHERE 0"
 
     def form(self, value: str, kind: str, type_name: str) -> str:
         """``typeof``, and for dates and texts whether they are what they should be."""

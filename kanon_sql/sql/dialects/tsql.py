@@ -7,10 +7,13 @@ from collections.abc import Sequence
 import sqlglot
 from sqlglot import TokenType, exp
 
-from kanon_sql.sql.dialects.base import Dialect, replaced
+from kanon_sql.sql.dialects.base import Dialect, mark_text, replaced
 from kanon_sql.sql.dialects.rewrites import exact_int_division, quote_names, text_columns, text_type
 
-__all__ = ["TSQL"]
+__all__ = ["MARK_PROPERTY", "TSQL"]
+
+MARK_PROPERTY = "kanon_sql"
+"""The extended property that holds a table's mark."""
 
 _COLLATION = "Latin1_General_BIN2"
 _TEXT = exp.DataType.build("NVARCHAR(MAX)", dialect="tsql")
@@ -77,6 +80,17 @@ class TSQL(Dialect):
     def rename(self, table: Sequence[str], name: str) -> str:
         """A procedure, whose first argument is quoted and whose second is not."""
         return f"EXEC sp_rename {self.literal(self.relation(table))}, {self.literal(name)}"
+
+    def mark(self, table: Sequence[str], run_id: str) -> str:
+        """An extended property, the comment of SQL Server; its procedure must be told the schema."""
+        database = f"{self.quote(table[-3])}." if len(table) > 2 else ""
+        schema = self.literal(table[-2]) if len(table) > 1 else "SCHEMA_NAME()"
+        return (
+            f"DECLARE @kanon_schema sysname = {schema}; EXEC {database}sys.sp_addextendedproperty "
+            f"@name = {self.literal(MARK_PROPERTY)}, @value = {self.literal(mark_text(run_id))}, "
+            f"@level0type = {self.literal('SCHEMA')}, @level0name = @kanon_schema, "
+            f"@level1type = {self.literal('TABLE')}, @level1name = {self.literal(table[-1])}"
+        )
 
 
 _AFTER_INTO = (TokenType.FROM, TokenType.WHERE, TokenType.GROUP_BY, TokenType.UNION, TokenType.ORDER_BY)
