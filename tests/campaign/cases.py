@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
 
-from campaign.places import SOURCE, Place, Rows
-
 import kanon_sql
+from campaign.places import SOURCE, Place, Rows
 
 RELEASE = "people_release"
 LEDGER = "people_ledger"
@@ -189,4 +188,4 @@ def prepare(place: Place, case: Case) -> None:
     for changes in case.before:
         with place.connect(**case.options(place)) as engine:
             kanon_sql.anonymize(engine, spec_of(**changes)).raise_for_failure()
-    place.keep()
+    place.keep(case.name)

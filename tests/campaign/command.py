@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import platform
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf
 from random import Random
 
+import kanon_sql
 from campaign.cases import CASES, Case, prepare
-from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Struck, Target, Terminated
+from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Target, Terminated
 from campaign.judging import Verdict, examine, recover, standing
 from campaign.kills import Asked, Killed, ServerKilled
 from campaign.limits import FullDisk, TooLittleMemory
 from campaign.places import PLACES, Place
 from campaign.wire import Point, Wire
-
-import kanon_sql
 
 KINDS: tuple[tuple[type[Kind], int], ...] = (
     (Failing, 8),
@@ -44,6 +43,7 @@ class Tally:
 
     injected: int = 0
     intact: int = 0
+    aside: int = 0
     new: int = 0
     recovered: int = 0
     broken: list[str] = field(default_factory=list)
@@ -51,6 +51,7 @@ class Tally:
     def add(self, where: str, verdict: Verdict) -> None:
         self.injected += 1
         self.intact += verdict.state == "intact"
+        self.aside += verdict.state == "aside"
         self.new += verdict.state == "new"
         self.recovered += verdict.recovered
         if verdict.problems:
@@ -70,50 +71,56 @@ class Campaign:
         self.place, self.random = place, Random(seed)
         self.cases = [CASES[name] for name in cases or CASES]
         self.tallies: dict[str, Tally] = defaultdict(Tally)
-        self._prepared: Case | None = None
         self._lengths: dict[str, int] = {}
 
-    def run(self, faults: int, kinds: Sequence[Kind]) -> None:
-        """Make so many faults happen, or a few less where a run ends before its target."""
-        weights = dict(((kind.name, weight) for kind, weight in KINDS))
+    def run(self, faults: int, kinds: Sequence[Kind], seconds: float = inf) -> None:
+        """Make so many faults happen, or a few less where a run ends before its target, or where time runs out."""
+        end = time.monotonic() + seconds
+        weights = {kind.name: weight for kind, weight in KINDS}
         able = [kind for kind in kinds if kind.fits(self.place)]
         total = sum(weights[kind.name] for kind in able)
-        plan = [(kind, case, n) for kind in able
-                for case, n in self._shares(kind, round(faults * weights[kind.name] / total))]  # fmt: skip
-        for case in self.cases:
-            for kind, chosen, share in plan:
-                if chosen is case and share:
-                    self._prepare(case)
-                    for target in itertools.islice(self._targets(kind, case), share):
-                        self.fault(kind, case, target)
+        drawn = [
+            (kind, case, target)
+            for kind in able
+            for case, share in self._shares(kind, round(faults * weights[kind.name] / total))
+            for target in self._targets(kind, case, share)
+        ]
+        self.random.shuffle(drawn)
+        for kind, case, target in drawn:
+            if time.monotonic() > end:
+                break
+            self.fault(kind, case, target)
 
     def _shares(self, kind: Kind, faults: int) -> list[tuple[Case, int]]:
         cases = [case for case in self.cases if kind.fits_case(case)]
         self.random.shuffle(cases)
         return [(case, faults // len(cases) + (i < faults % len(cases))) for i, case in enumerate(cases)]
 
-    def _targets(self, kind: Kind, case: Case) -> Iterator[Target]:
-        """Every point once, in an order that spreads, and then again."""
-        points = [Target(n, after) for n in range(1, self._lengths[case.name] + 1)
-                  for after in ((False, True) if kind.after else (False,))]  # fmt: skip
-        while True:
+    def _targets(self, kind: Kind, case: Case, share: int) -> list[Target]:
+        """Every point once, in an order that spreads, and then again, until there are enough."""
+        afters = (False, True) if kind.after else (False,)
+        points = [Target(n, after) for n in range(1, self._length(case) + 1) for after in afters]
+        found: list[Target] = []
+        while len(found) < share:
             self.random.shuffle(points)
-            yield from points
+            found += points
+        return found[:share]
 
-    def _prepare(self, case: Case) -> None:
-        if self._prepared is case:
-            return
-        prepare(self.place, case)
-        self._prepared = case
-        points: list[Point] = []
-        with self.place.connect(**case.options(self.place)) as engine:
-            Wire(engine, points.append)
-            kanon_sql.anonymize(engine, case.spec).raise_for_failure()
-        self._lengths[case.name] = len(points) // 2
+    def _length(self, case: Case) -> int:
+        """How many statements a run takes that nothing disturbs; the case is prepared for all that follow."""
+        if case.name not in self._lengths:
+            prepare(self.place, case)
+            points: list[Point] = []
+            with self.place.connect(**case.options(self.place)) as engine:
+                Wire(engine, points.append)
+                kanon_sql.anonymize(engine, case.spec).raise_for_failure()
+            self._lengths[case.name] = len(points) // 2
+        return self._lengths[case.name]
 
     def fault(self, kind: Kind, case: Case, target: Target) -> Verdict:
         """One fault, and what must hold after it."""
-        self.place.restore()
+        self._length(case)
+        self.place.restore(case.name)
         before = standing(self.place, case)
         struck = kind.strike(self.place, case, target, self.random)
         verdict = examine(self.place, case, before, changed=struck.changed)
@@ -126,12 +133,13 @@ class Campaign:
 
     def table(self) -> str:
         """The figures, a line per kind."""
-        lines = [f"{'':26} {'faults':>7} {'intact':>7} {'new':>7} {'recovered':>9} {'broken':>7}"]
+        lines = [f"{'':26} {'faults':>7} {'intact':>7} {'aside':>6} {'new':>7} {'recovered':>9} {'broken':>7}"]
         sums = Tally()
         for name, tally in self.tallies.items():
             lines.append(_line(name, tally))
             sums.injected += tally.injected
             sums.intact += tally.intact
+            sums.aside += tally.aside
             sums.new += tally.new
             sums.recovered += tally.recovered
             sums.broken += tally.broken
@@ -144,7 +152,7 @@ class Campaign:
 
 
 def _line(name: str, tally: Tally) -> str:
-    return (f"{name:26} {tally.injected:7,} {tally.intact:7,} {tally.new:7,} {tally.recovered:9,} "
+    return (f"{name:26} {tally.injected:7,} {tally.intact:7,} {tally.aside:6,} {tally.new:7,} {tally.recovered:9,} "
             f"{len(tally.broken):7,}")  # fmt: skip
 
 
@@ -154,6 +162,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("engine", choices=sorted(PLACES))
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=inf, help="draw no further fault after so long")
     parser.add_argument("--kind", action="append", help="of these kinds alone")
     parser.add_argument("--case", action="append", choices=sorted(CASES), help="these cases alone")
     given = parser.parse_args(arguments)
@@ -162,7 +171,7 @@ def main(arguments: Sequence[str]) -> int:
     started = time.monotonic()
     try:
         campaign = Campaign(place, given.seed, given.case or ())
-        campaign.run(given.faults, kinds)
+        campaign.run(given.faults, kinds, given.seconds)
     finally:
         place.close()
     print(f"{given.engine}, seed {given.seed}, Python {platform.python_version()}, {time.monotonic() - started:.0f} s")

@@ -12,11 +12,10 @@ from random import Random
 from typing import Any, ClassVar
 from unittest import mock
 
+import kanon_sql
 from campaign.cases import Case
 from campaign.places import SOURCE, ClickHousePlace, Place, SessionPlace, SparkPlace
 from campaign.wire import Point, Wire
-
-import kanon_sql
 from kanon_sql.engines import Engine, workspace
 from kanon_sql.errors import DatabaseError, KanonError
 

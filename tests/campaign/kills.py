@@ -16,12 +16,11 @@ from pathlib import Path
 from random import Random
 from typing import ClassVar
 
+import kanon_sql
 from campaign.cases import Case
 from campaign.faults import INSIDE_SECONDS, Cancelled, Kind, Struck, Target
 from campaign.places import MariaDBPlace, Place, PostgresPlace, SessionPlace
 from campaign.wire import Point, Wire
-
-import kanon_sql
 from kanon_sql.engines import Engine, Meter
 from kanon_sql.errors import KanonError
 from kanon_sql.sql import Statement

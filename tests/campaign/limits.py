@@ -12,7 +12,6 @@ from campaign.faults import InProcess, Kind, Struck, Target, disturbed
 from campaign.kills import Killed, in_child
 from campaign.places import FilePlace, MariaDBPlace, Place, PostgresPlace, SessionPlace
 from campaign.wire import Point
-
 from kanon_sql.engines import Engine
 
 KIB = 1024
@@ -105,7 +104,10 @@ class TooLittleMemory(Kind):
             try:
                 problem, published = disturbed(place, case, lambda engine, point: None)
             except Exception as error:  # not even a connection was to be had
-                problem, published = ("" if "Database" in type(error).__name__ else f"raw {type(error).__name__}"), False
+                problem, published = (
+                    ("" if "Database" in type(error).__name__ else f"raw {type(error).__name__}"),
+                    False,
+                )
         finally:
             for sql in end:
                 place.execute(sql)
@@ -125,7 +127,9 @@ class _LimitedProcess(Killed):
     def strike(self, place: Place, case: Case, target: Target, random: Random) -> Struck:
         struck = super().strike(place, case, target, random)
         struck.happened = struck.happened and self.code != 0
-        struck.where = f"{self.limit} bytes {'more for the process' if self.whole else 'for the database'}, {struck.where}"
+        struck.where = (
+            f"{self.limit} bytes {'more for the process' if self.whole else 'for the database'}, {struck.where}"
+        )
         return struck
 
     def work(self, place: Place, case: Case, target: Target, inside: bool, tell: Callable[[str], None]) -> int:

@@ -16,17 +16,17 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
 import duckdb
-from campaign.disk import Disk, Unmountable
 from servers import SUBJECTS
 from servers.base import UrlSubject
 
 import kanon_sql
+from campaign.disk import Disk, Unmountable
 from kanon_sql.engines import Engine
 from kanon_sql.sql import Dialect, dialect_named
 from kanon_sql.testing import Subject, as_text
@@ -63,6 +63,7 @@ class Place(ABC):
     dialect: Dialect
     url: str = ""
     disk: Disk | None = None
+    _seen: list[str] | None = None
     quick: ClassVar[bool] = True
     processes: ClassVar[bool] = True
     sessions: ClassVar[bool] = True
@@ -80,16 +81,29 @@ class Place(ABC):
         """Write beside kanon_sql."""
 
     @abstractmethod
+    def _tables(self) -> list[str]:
+        """All tables and views that outlive a session, as they are now."""
+
     def tables(self) -> list[str]:
         """All tables and views that outlive a session."""
+        return self._tables() if self._seen is None else self._seen
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Inside, nobody makes or drops a table: the catalog, which is slow on some engines, is read once."""
+        self._seen = self._tables()
+        try:
+            yield
+        finally:
+            self._seen = None
 
     @abstractmethod
-    def keep(self) -> None:
+    def keep(self, key: str) -> None:
         """Remember what stands here."""
 
     @abstractmethod
-    def restore(self) -> None:
-        """What was remembered, and nothing else."""
+    def restore(self, key: str) -> None:
+        """What was remembered under a key, and nothing else."""
 
     @abstractmethod
     def close(self) -> None:
@@ -104,10 +118,10 @@ class Place(ABC):
     def _subject_like(self) -> Subject:
         """Who writes literals and types of this engine."""
 
-    def detach(self) -> None:
+    def detach(self) -> None:  # noqa: B027 - servers have none
         """Let go of files, so that another process can open them."""
 
-    def settle(self) -> None:
+    def settle(self) -> None:  # noqa: B027 - where there are sessions
         """Wait until no session is left of a process that ended."""
 
     def drop(self, name: str) -> None:
@@ -161,7 +175,6 @@ class FilePlace(Place):
         self._own = tempfile.TemporaryDirectory(prefix="kanon_campaign_")
         self.disk = mounted(8)
         self.path = (self.disk.path if self.disk is not None else Path(self._own.name)) / "main.db"
-        self.kept = Path(self._own.name) / "kept.db"
         self.dialect = dialect_named(self.name)
         self._view: Any = None
 
@@ -190,15 +203,18 @@ class FilePlace(Place):
         found: list[tuple[Any, ...]] = self.view.execute(sql).fetchall()
         return found
 
-    def keep(self) -> None:
-        self.detach()
-        shutil.copyfile(self.path, self.kept)
+    def _kept(self, key: str) -> Path:
+        return Path(self._own.name) / f"{key}.kept"
 
-    def restore(self) -> None:
+    def keep(self, key: str) -> None:
+        self.detach()
+        shutil.copyfile(self.path, self._kept(key))
+
+    def restore(self, key: str) -> None:
         self.detach()
         for suffix in self.suffixes:
             self.path.with_name(self.path.name + suffix).unlink(missing_ok=True)
-        shutil.copyfile(self.kept, self.path)
+        shutil.copyfile(self._kept(key), self.path)
 
     def close(self) -> None:
         self.detach()
@@ -223,7 +239,7 @@ class DuckDBPlace(FilePlace):
     def connect(self, **options: Any) -> Engine:
         return kanon_sql.connect(self.path, threads=1, **options)
 
-    def tables(self) -> list[str]:
+    def _tables(self) -> list[str]:
         return [name for (name,) in self.fetch(
             "SELECT table_name FROM duckdb_tables() WHERE NOT temporary UNION ALL "
             "SELECT view_name FROM duckdb_views() WHERE NOT internal"
@@ -246,7 +262,7 @@ class SQLitePlace(FilePlace):
     def connect(self, **options: Any) -> Engine:
         return kanon_sql.connect(self.url, **options)
 
-    def tables(self) -> list[str]:
+    def _tables(self) -> list[str]:
         return [name for (name,) in self.fetch("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
 
 
@@ -260,7 +276,7 @@ class ServerPlace(Place):
         self.dialect = self.subject.dialect
         if isinstance(self.subject, UrlSubject):
             self.url = self.subject.url
-        self._kept: list[str] = []
+        self._kept: dict[str, dict[str, str | None]] = {}
 
     def _subject_like(self) -> Subject:
         return self.subject
@@ -274,26 +290,30 @@ class ServerPlace(Place):
     def fetch(self, sql: str) -> list[tuple[Any, ...]]:
         return self.subject.fetch(sql)
 
-    def tables(self) -> list[str]:
+    def _tables(self) -> list[str]:
         return [name for name in self.subject.tables() if not name.startswith("kept_")]
 
     def _copy(self, old: str, new: str) -> None:
         query = f"SELECT * FROM {self.dialect.relation([old])}"
         self.execute(self.dialect.create_as(self.dialect.quote(new), query, temporary=False))
 
-    def keep(self) -> None:
-        for name in self._kept:
-            self.drop(f"kept_{name}")
-        self._kept = self.tables()
-        for name in self._kept:
-            self.drop(f"kept_{name}")
-            self._copy(name, f"kept_{name}")
+    def keep(self, key: str) -> None:
+        with self.connect() as engine:
+            self._kept[key] = {name: engine.mark((name,)) for name in self.tables()}
+        for name in self._kept[key]:
+            self.drop(self._copied(key, name))
+            self._copy(name, self._copied(key, name))
 
-    def restore(self) -> None:
+    def _copied(self, key: str, name: str) -> str:
+        return f"kept_{list(self._kept).index(key)}_{name}"
+
+    def restore(self, key: str) -> None:
         for name in self.tables():
             self.drop(name)
-        for name in self._kept:
-            self._copy(f"kept_{name}", name)
+        for name, mark in self._kept[key].items():
+            self._copy(self._copied(key, name), name)
+            if mark is not None:
+                self.execute(self.dialect.mark((name,), mark))
 
     def close(self) -> None:
         self.subject.close()
@@ -425,6 +445,5 @@ class SparkPlace(ServerPlace):
 
 
 PLACES: dict[str, type[Place]] = {
-    kind.name: kind
-    for kind in (DuckDBPlace, SQLitePlace, PostgresPlace, MariaDBPlace, ClickHousePlace, SparkPlace)
+    kind.name: kind for kind in (DuckDBPlace, SQLitePlace, PostgresPlace, MariaDBPlace, ClickHousePlace, SparkPlace)
 }
