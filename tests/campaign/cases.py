@@ -168,6 +168,7 @@ CASES: dict[str, Case] = {
         ),
         Case("large", before=_EARLIER, times=500),
         Case("scratch schema", before=_EARLIER, scratch=True),
+        Case("joint", {**_SECOND, "ledger": LEDGER}, k=5),
         Case("ledger", {**_SECOND, "ledger": LEDGER}, before=({**levels(0, 2), "ledger": LEDGER},)),
         Case(
             "coarsen",

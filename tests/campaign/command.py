@@ -15,11 +15,12 @@ from random import Random
 import kanon_sql
 from campaign.cases import CASES, Case, prepare
 from campaign.faults import Cancelled, ClockMoved, Failing, Gone, Kind, SourceChanged, Target, Terminated
-from campaign.judging import Verdict, examine, recover, standing
+from campaign.judging import Verdict, recover, standing
 from campaign.kills import Asked, Killed, ServerKilled
 from campaign.limits import FullDisk, TooLittleMemory
 from campaign.places import PLACES, Place
-from campaign.wire import Point, Wire
+from campaign.schedules import FourRuns, ThreeRuns, TwoEntries, TwoRuns
+from campaign.wire import Point, Wire, names_of
 
 KINDS: tuple[tuple[type[Kind], int], ...] = (
     (Failing, 8),
@@ -31,6 +32,10 @@ KINDS: tuple[tuple[type[Kind], int], ...] = (
     (ServerKilled, 1),
     (FullDisk, 3),
     (TooLittleMemory, 2),
+    (TwoRuns, 4),
+    (ThreeRuns, 1),
+    (FourRuns, 1),
+    (TwoEntries, 2),
     (SourceChanged, 3),
     (ClockMoved, 1),
 )
@@ -71,7 +76,7 @@ class Campaign:
         self.place, self.random = place, Random(seed)
         self.cases = [CASES[name] for name in cases or CASES]
         self.tallies: dict[str, Tally] = defaultdict(Tally)
-        self._lengths: dict[str, int] = {}
+        self._names: dict[str, list[str]] = {}
 
     def run(self, faults: int, kinds: Sequence[Kind], seconds: float = inf) -> None:
         """Make so many faults happen, or a few less where a run ends before its target, or where time runs out."""
@@ -98,32 +103,31 @@ class Campaign:
 
     def _targets(self, kind: Kind, case: Case, share: int) -> list[Target]:
         """Every point once, in an order that spreads, and then again, until there are enough."""
-        afters = (False, True) if kind.after else (False,)
-        points = [Target(n, after) for n in range(1, self._length(case) + 1) for after in afters]
+        points = kind.targets(self._statements(case), self.random)
         found: list[Target] = []
         while len(found) < share:
             self.random.shuffle(points)
             found += points
         return found[:share]
 
-    def _length(self, case: Case) -> int:
-        """How many statements a run takes that nothing disturbs; the case is prepared for all that follow."""
-        if case.name not in self._lengths:
+    def _statements(self, case: Case) -> list[str]:
+        """Those of a run that nothing disturbs; the case is prepared for all that follow."""
+        if case.name not in self._names:
             prepare(self.place, case)
             points: list[Point] = []
             with self.place.connect(**case.options(self.place)) as engine:
                 Wire(engine, points.append)
                 kanon_sql.anonymize(engine, case.spec).raise_for_failure()
-            self._lengths[case.name] = len(points) // 2
-        return self._lengths[case.name]
+            self._names[case.name] = names_of(points)
+        return self._names[case.name]
 
     def fault(self, kind: Kind, case: Case, target: Target) -> Verdict:
         """One fault, and what must hold after it."""
-        self._length(case)
+        self._statements(case)
         self.place.restore(case.name)
         before = standing(self.place, case)
         struck = kind.strike(self.place, case, target, self.random)
-        verdict = examine(self.place, case, before, changed=struck.changed)
+        verdict = kind.examine(self.place, case, before, struck)
         if struck.problem:
             verdict.problems.append(struck.problem)
         recover(self.place, case, verdict, clean_first=self.random.random() < 0.5, whole=not struck.changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -14,6 +14,7 @@ from unittest import mock
 
 import kanon_sql
 from campaign.cases import Case
+from campaign.judging import Before, Verdict, examine
 from campaign.places import SOURCE, ClickHousePlace, Place, SessionPlace, SparkPlace
 from campaign.wire import Point, Wire
 from kanon_sql.engines import Engine, workspace
@@ -23,6 +24,9 @@ Act = Callable[[Point], None]
 INSIDE_SECONDS = 0.004
 """A strike inside a statement comes so long after its start at most."""
 
+END_SECONDS = 60.0
+"""A process, a thread or a run that is still there so long after it was to end has hung."""
+
 
 @dataclass(frozen=True)
 class Target:
@@ -31,10 +35,12 @@ class Target:
     Attributes:
         number: the statement, from 1.
         after: once the statement has had its effect, before the run hears of it.
+        others: the statements at which other runs are held meanwhile.
     """
 
     number: int
     after: bool = False
+    others: tuple[int, ...] = ()
 
     def hit(self, point: Point) -> bool:
         """Whether a run is there now."""
@@ -70,15 +76,24 @@ class Kind:
     name: ClassVar[str]
     after: ClassVar[bool] = False
     cases: ClassVar[tuple[str, ...] | None] = None
-    not_for: ClassVar[tuple[str, ...]] = ("large",)
+    not_for: ClassVar[tuple[str, ...]] = ("large", "joint")
 
     def fits(self, place: Place) -> bool:
         """Whether it can happen there."""
         return True
 
+    def targets(self, names: Sequence[str], random: Random) -> list[Target]:
+        """All places where it can strike a run of these statements."""
+        afters = (False, True) if self.after else (False,)
+        return [Target(n, after) for n in range(1, len(names) + 1) for after in afters]
+
     def strike(self, place: Place, case: Case, target: Target, random: Random) -> Struck:
         """Run the case, and make the fault happen."""
         raise NotImplementedError
+
+    def examine(self, place: Place, case: Case, before: Before, struck: Struck) -> Verdict:
+        """The state in which it left the database."""
+        return examine(place, case, before, changed=struck.changed)
 
     def fits_case(self, case: Case) -> bool:
         """Whether it is tried with a case."""
@@ -117,12 +132,16 @@ class InProcess(Kind):
 
         problem, published = disturbed(place, case, act, **self.given())
         struck.problem = problem or self.expected(struck, published)
+        self.finish()
         place.settle()
         return struck
 
     def act(self, place: Place, engine: Engine, point: Point, struck: Struck, random: Random) -> None:
         """Called at every point; ``struck`` says whether the target was reached."""
         raise NotImplementedError
+
+    def finish(self) -> None:
+        """Wait for what goes on beside the run."""
 
     def given(self) -> dict[str, Any]:
         """What the run is given besides."""
@@ -168,8 +187,14 @@ class Cancelled(InProcess):
             wait = random.random() * INSIDE_SECONDS
             self._thread = threading.Thread(target=self._strike, args=(place, engine, wait))
             self._thread.start()
-        elif self._thread is not None and point.when == "after":
-            self._thread.join(10)
+        elif point.when == "after":
+            self.finish()
+
+    def finish(self) -> None:
+        if self._thread is not None:
+            self._thread.join(END_SECONDS)
+            if self._thread.is_alive():
+                raise AssertionError("a thread that strikes has hung")
             self._thread = None
 
     def _strike(self, place: Place, engine: Engine, wait: float) -> None:
@@ -180,13 +205,6 @@ class Cancelled(InProcess):
     def now(self, place: Place, engine: Engine) -> None:
         """The strike itself, in a thread of its own."""
         engine.cancel()
-
-    def strike(self, place: Place, case: Case, target: Target, random: Random) -> Struck:
-        struck = super().strike(place, case, target, random)
-        if self._thread is not None:
-            self._thread.join(10)
-            self._thread = None
-        return struck
 
 
 class Terminated(Cancelled):
@@ -224,7 +242,7 @@ class SourceChanged(InProcess):
     """Somebody writes to the source between two statements."""
 
     name = "source changed"
-    not_for = ("large", "persons", "ledger", "coarsen")
+    not_for = ("large", "persons", "ledger", "joint", "coarsen")
 
     def act(self, place: Place, engine: Engine, point: Point, struck: Struck, random: Random) -> None:
         if struck.where != str(point):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -97,7 +97,7 @@ def pending(place: Place) -> set[str]:
     return {claim.run for claim in claims(place) if claim.published_at == PENDING}
 
 
-def _recorded(place: Place) -> list[str]:
+def recorded(place: Place) -> list[str]:
     """The scratch tables that are recorded."""
     if SCRATCH_TABLE not in place.tables():
         return []
@@ -135,17 +135,17 @@ def _examined(place: Place, case: Case, before: Before, changed: bool) -> Verdic
     for name, rows in before.others.items():
         if place.rows(name) != rows:
             problems.append(f"another release, {name}, is not what it was")
-    if not changed and place.rows(SOURCE) != as_texts(people(case.times)):
+    if not changed and place.rows(SOURCE) != as_source(case):
         problems.append("the source was written to")
     if case.has_ledger:
         problems += _of_ledger(place, name_of(case), now is not None, on_the_way)
-    problems += [f"nothing records {name}" for name in place.scratch() if name not in _recorded(place)]
+    problems += [f"nothing records {name}" for name in place.scratch() if name not in recorded(place)]
     return verdict
 
 
 def _put_aside(place: Place) -> Rows | None:
     """What a run moved out of the way, where exchanging takes two statements."""
-    names = [name for name in place.scratch() if name.endswith("_old") and name in _recorded(place)]
+    names = [name for name in place.scratch() if name.endswith("_old") and name in recorded(place)]
     return place.rows(names[0]) if names else None
 
 
@@ -157,9 +157,9 @@ def _of_ledger(place: Place, release: str, stands: bool, on_the_way: set[str]) -
     return ["the ledger holds a release that is not there"] if not stands and entered - on_the_way else []
 
 
-def as_texts(rows: Iterable[tuple[Any, ...]]) -> Rows:
-    """Rows as :meth:`Place.rows` gives them."""
-    return Counter(tuple(map(as_text, row)) for row in rows)
+def as_source(case: Case) -> Rows:
+    """The source as :meth:`Place.rows` gives it."""
+    return Counter(tuple(map(as_text, row)) for row in people(case.times))
 
 
 def _not_whole(place: Place, case: Case, now: Rows, before: Before) -> list[str]:
@@ -238,7 +238,7 @@ def _clean(engine: Engine, place: Place, case: Case, verdict: Verdict) -> None:
     release = place.rows(name_of(case))
     clean(engine, drop=True)
     with place.still():
-        left = place.scratch() + [f"a record of {name}" for name in _recorded(place)]
+        left = place.scratch() + [f"a record of {name}" for name in recorded(place)]
         left += [f"the pending run {run}" for run in sorted(pending(place))]
         strange = {name for name in place.tables() if name.startswith("kanon_")} - {
             MANIFEST_TABLE, SCRATCH_TABLE, *place.scratch()}  # fmt: skip

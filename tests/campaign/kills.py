@@ -18,15 +18,12 @@ from typing import ClassVar
 
 import kanon_sql
 from campaign.cases import Case
-from campaign.faults import INSIDE_SECONDS, Cancelled, Kind, Struck, Target
+from campaign.faults import END_SECONDS, INSIDE_SECONDS, Cancelled, Kind, Struck, Target
 from campaign.places import MariaDBPlace, Place, PostgresPlace, SessionPlace
 from campaign.wire import Point, Wire
 from kanon_sql.engines import Engine, Meter
 from kanon_sql.errors import KanonError
 from kanon_sql.sql import Statement
-
-END_SECONDS = 60.0
-"""A process that was asked to end and is still there after this has hung."""
 
 PUBLISHED, REFUSED, RAW, NO_MEMORY = 0, 3, 70, 71
 

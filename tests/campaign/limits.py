@@ -21,7 +21,7 @@ class FullDisk(Kind):
     """From one statement on, nothing fits on the disk any more, or next to nothing."""
 
     name = "disk full"
-    not_for = ()
+    not_for = ("joint",)
 
     def fits(self, place: Place) -> bool:
         return place.disk is not None
