@@ -180,7 +180,7 @@ def test_the_judge_knows_a_whole_release(duck: Place) -> None:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=lambda case: case.name)
 def test_what_a_case_may_publish(case: Case) -> None:
-    """By hand: classes of 8, 8, 6 and 2 by sex and decade; below k they are left out or masked; 35 is one person's age."""
+    """By hand: classes of 8, 8, 6 and 2 by sex and decade; one row is 35 years old."""
     sizes = {"suppressed": 22, "masked": 24, "query": 23, "large": 24 * 500}
     nodes = {"suppressed": (0, 1), "masked": (0, 1)}
     release = case.at(nodes.get(case.name, (1, 1)))

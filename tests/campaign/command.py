@@ -41,6 +41,9 @@ KINDS: tuple[tuple[type[Kind], int], ...] = (
 )
 """Kinds of faults, and how many of all faults are of each."""
 
+WITH_DISK = ("duckdb", "sqlite", "postgres", "mariadb")
+"""Engines whose tables can be on a small file system."""
+
 
 @dataclass
 class Tally:
@@ -173,12 +176,16 @@ def main(arguments: Sequence[str]) -> int:
     kinds = [kind() for kind, _ in KINDS if not given.kind or kind.name in given.kind]
     place = PLACES[given.engine]()
     started = time.monotonic()
+    campaign = Campaign(place, given.seed, given.case or ())
     try:
-        campaign = Campaign(place, given.seed, given.case or ())
         campaign.run(given.faults, kinds, given.seconds)
+    except KeyboardInterrupt:
+        print("interrupted: these are the faults until then")
     finally:
         place.close()
     print(f"{given.engine}, seed {given.seed}, Python {platform.python_version()}, {time.monotonic() - started:.0f} s")
+    if place.disk is None and given.engine in WITH_DISK:
+        print("no small file system could be mounted here, so that no disk was full")
     print(campaign.table())
     for text in campaign.broken:
         print(f"BROKEN {text}", file=sys.stderr)
