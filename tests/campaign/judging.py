@@ -234,8 +234,8 @@ def _next_run(engine: Engine, place: Place, case: Case, verdict: Verdict, whole:
 
 
 def _clean(engine: Engine, place: Place, case: Case, verdict: Verdict) -> None:
-    """``clean`` drops what is left of runs, and no release."""
-    release = place.rows(name_of(case))
+    """``clean`` drops what is left of runs, and no release; one that is out of the way is put back."""
+    release = place.rows(name_of(case)) or _put_aside(place)
     clean(engine, drop=True)
     with place.still():
         left = place.scratch() + [f"a record of {name}" for name in recorded(place)]
