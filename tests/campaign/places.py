@@ -312,9 +312,11 @@ class ServerPlace(Place):
                 self.execute(self.dialect.mark((name,), mark))
 
     def close(self) -> None:
-        self.subject.close()
-        if self.disk is not None:
-            self.disk.close()
+        try:
+            self.subject.close()
+        finally:
+            if self.disk is not None:
+                self.disk.close()
 
 
 class SessionPlace(ServerPlace):
