@@ -52,6 +52,7 @@ NOT_RUN = {
     "needs a cluster",
     "installs from the network",
     "belongs to another program",
+    "takes minutes",
 }
 """Why a block may stay out."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -200,6 +201,26 @@ def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert "r1" not in database.tables()
         assert sorted(entry["release"] for entry in entries(database)) == [["r0"], ["r2"], ["r3"]]
         assert kanon_sql.anonymize(database.engine, asked("r1", 1, 0)).passed
+
+
+def test_the_first_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new ledger holds nothing to wait for: each release is 2-anonymous, and both together show everybody alone."""
+    with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
+        database = Database(connection)
+        people(database, *SQUARE)
+        take_turn = history.Addition.take_turn
+
+        def overtaken(self: history.Addition, workspace: Any) -> None:
+            monkeypatch.undo()
+            take_turn(self, workspace)
+            with suppress(DatabaseError):
+                kanon_sql.anonymize(kanon_sql.connect(connection.cursor()), asked("r2", 0, 1))
+
+        monkeypatch.setattr(history.Addition, "take_turn", overtaken)
+        with suppress(DatabaseError):
+            kanon_sql.anonymize(database.engine, asked("r1", 1, 0))
+        assert [entry["release"] for entry in entries(database)] in ([["r1"]], [["r2"]])
+        assert ("r1" in database.tables()) is not ("r2" in database.tables())
 
 
 def test_a_failure_at_any_statement_publishes_both_or_neither(

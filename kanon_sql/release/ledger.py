@@ -216,8 +216,16 @@ class Addition:
     earlier: frozenset[str]
 
     def create(self, workspace: Workspace) -> None:
-        """Make the ledger unless it is there."""
+        """Make the ledger unless it is there, with the row that transactions take turns by.
+
+        That row is there before any transaction is: in a new ledger two of them would find nothing to wait for, and
+        enter releases that were not compared.
+        """
         workspace.create_shared("release/manifest/create", self.table)
+        if workspace.capabilities.transactional_ddl and not workspace.fetch(
+            "release/manifest/find", MAX_ENTRIES, table=self.table, release_name=_TURN, run_id=_TURN
+        ):
+            self._insert(workspace, _TURN, _TURN, _TURN, _TURN)
 
     def take_turn(self, workspace: Workspace) -> None:
         """Wait for any other release that is being entered, inside a transaction.

@@ -1,0 +1,192 @@
+"""What is running when a fault comes, and by brute force what it may publish.
+
+The source has 24 rows: classes of 8, 8, 6 and 2 by sex and decade. Labels are made here by arithmetic, and classes are
+counted here: nothing of kanon_sql's is asked.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import kanon_sql
+from campaign.places import SOURCE, Place, Rows
+
+RELEASE = "people_release"
+LEDGER = "people_ledger"
+TOP = "*"
+Row = tuple[str, str, int, str]
+Node = tuple[int, int]
+"""Levels of sex and age."""
+
+_SIZES = {("F", 20): 8, ("M", 20): 8, ("F", 30): 6, ("M", 30): 2}
+
+
+def people(times: int = 1) -> list[Row]:
+    """The source, each row so many times; the first four persons have two rows each."""
+    cells = [(sex, decade + i) for (sex, decade), size in _SIZES.items() for i in range(size)]
+    return [(f"Planted {i % 20}", sex, age, f"d{i % 3}") for i, (sex, age) in enumerate(cells)] * times
+
+
+def _sex(value: str, level: int) -> str:
+    return TOP if level else value
+
+
+def _age(value: int, level: int) -> str:
+    if level in (1, 2):
+        width = 10 * level
+        start = value // width * width
+        return f"[{start}, {start + width})"
+    return str(value) if level == 0 else TOP
+
+
+NODES = list(product(range(2), range(4)))
+
+
+@dataclass(frozen=True)
+class Case:
+    """A run, and what it may publish.
+
+    Attributes:
+        name: in tables of figures.
+        asks: changes to the spec.
+        k: what the requirement asks for.
+        before: the specs that are published beforehand, in order.
+        oldest: the age below which its source query leaves rows in.
+        persons: classes count persons.
+        scratch: its scratch tables outlive the session.
+        times: how often the source holds each row.
+    """
+
+    name: str
+    asks: Mapping[str, Any] = field(default_factory=dict)
+    k: int = 2
+    before: tuple[Mapping[str, Any], ...] = ()
+    oldest: int | None = None
+    persons: bool = False
+    scratch: bool = False
+    times: int = 1
+
+    @property
+    def source(self) -> Counter[Row]:
+        """The source's rows."""
+        return Counter(people(self.times))
+
+    @property
+    def spec(self) -> kanon_sql.Spec:
+        return spec_of(**{"privacy": [{"k_anonymity": self.k}], **self.asks})
+
+    @property
+    def has_ledger(self) -> bool:
+        return "ledger" in self.asks
+
+    def options(self, place: Place) -> dict[str, Any]:
+        """For :func:`kanon_sql.connect`."""
+        return {"scratch": f"schema:{SCHEMAS[place.name]}"} if self.scratch else {}
+
+    def at(self, node: Node) -> Rows | None:
+        """The release at a node; None when that would break a promise."""
+        classes: dict[tuple[str, str], Counter[Row]] = defaultdict(Counter)
+        source = {row: n for row, n in self.source.items() if self.oldest is None or row[2] < self.oldest}
+        for row, n in source.items():
+            classes[_sex(row[1], node[0]), _age(row[2], node[1])][row] += n
+        allowed = self.asks.get("suppression", {})
+        lost = sum(rows.total() for rows in classes.values() if self._size(rows) < self.k)
+        if lost > allowed.get("limit", 0) * sum(source.values()):
+            return None
+        found: Rows = Counter()
+        for labels, rows in classes.items():
+            small = self._size(rows) < self.k
+            if small and allowed.get("style") != "mask":
+                continue
+            for row, n in rows.items():
+                found[(TOP, TOP, row[3]) if small else (*labels, row[3])] += n
+        return found
+
+    def _size(self, rows: Counter[Row]) -> int:
+        return len({row[0] for row in rows}) if self.persons else rows.total()
+
+    def node_of(self, release: Rows) -> Node | None:
+        """The node at which the source gives this very release; None when there is none."""
+        return next((node for node in NODES if self.at(node) == release), None)
+
+
+def spec_of(**changes: Any) -> kanon_sql.Spec:
+    """A spec for the source."""
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1, "source": SOURCE, "release": RELEASE, "identifiers": ["name"], **levels(1, 1),
+            "sensitive": ["dx"], "privacy": [{"k_anonymity": 2}], "suppression": {"limit": 0}, **changes,
+        }
+    )  # fmt: skip
+
+
+def levels(sex: int | None, age: int | None) -> dict[str, Any]:
+    """The quasi-identifiers, held at a level each or free."""
+
+    def at(level: int | None) -> dict[str, int]:
+        return {} if level is None else {"minimum_level": level, "maximum_level": level}
+
+    return {"quasi_identifiers": {"sex": at(sex), "age": {"intervals": [10, 20], **at(age)}}}
+
+
+SCHEMAS = {
+    "duckdb": "main", "sqlite": "main", "postgres": "public", "mariadb": "kanon", "clickhouse": "default",
+    "spark": "default",
+}  # fmt: skip
+"""Where what outlives a session may be made."""
+
+_EARLIER = (levels(0, 2),)
+_SECOND = {"release": "second_release"}
+
+CASES: dict[str, Case] = {
+    case.name: case
+    for case in (
+        Case("first"),
+        Case("again", before=_EARLIER),
+        Case(
+            "suppressed",
+            {**levels(0, 1), "suppression": {"limit": 0.1}},
+            k=5,
+            before=_EARLIER,
+        ),
+        Case(
+            "masked",
+            {**levels(0, 1), "suppression": {"limit": 0.4, "style": "mask"}},
+            k=7,
+            before=_EARLIER,
+        ),
+        Case("persons", {**levels(1, 1), "unit": "name", "identifiers": []}, before=_EARLIER, persons=True),
+        Case(
+            "query",
+            {"source": {"query": f"SELECT * FROM {SOURCE} WHERE age < 35"}},
+            before=_EARLIER,
+            oldest=35,
+        ),
+        Case("large", before=_EARLIER, times=500),
+        Case("scratch schema", before=_EARLIER, scratch=True),
+        Case("joint", {**_SECOND, "ledger": LEDGER}, k=5),
+        Case("ledger", {**_SECOND, "ledger": LEDGER}, before=({**levels(0, 2), "ledger": LEDGER},)),
+        Case(
+            "coarsen",
+            {**_SECOND, **levels(None, None), "ledger": {"table": LEDGER, "on_conflict": "coarsen"}},
+            k=5,
+            before=({**levels(1, 1), "ledger": LEDGER},),
+        ),
+    )
+}
+
+
+def prepare(place: Place, case: Case) -> None:
+    """Make the place as it is before the case runs, and keep it."""
+    for name in place.tables():
+        place.drop(name)
+    place.fill(people(case.times))
+    place.detach()
+    for changes in case.before:
+        with place.connect(**case.options(place)) as engine:
+            kanon_sql.anonymize(engine, spec_of(**changes)).raise_for_failure()
+    place.keep(case.name)
