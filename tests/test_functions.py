@@ -276,5 +276,5 @@ def test_a_level_expression_casts_to_no_type_of_somebodys(database: Database, ki
     """Its cast would be a function of theirs, or look a value up in the catalog."""
     database.table("people", ["q", "s"], ROWS)
     asked = spec(quasi_identifiers={"q": {"sql": [f"CAST(x AS {kind})"]}})
-    with pytest.raises(SpecError, match=r"is no type that every engine has; use one such as BIGINT"):
+    with pytest.raises(SpecError, match="a cast to a type that not every engine has"):
         kanon_sql.plan(database.engine, asked)

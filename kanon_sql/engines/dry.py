@@ -186,8 +186,8 @@ _ANSWERS = {
 
 def _answer(column: exp.Expr) -> object:
     value = column.unalias()
-    if isinstance(value, exp.Literal) and not value.is_string and value.this.isdigit():
-        return int(value.this)
+    if value.is_int:
+        return int(value.to_py())
     return _ANSWERS.get(column.alias_or_name.rstrip(digits), 0)
 
 
