@@ -244,7 +244,8 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
     ahead = p * q_all[:, None] - q * p_all[:, None]  # in units of 1 / (p_all q_all)
     unit, distance = p_all * q_all, parameters.get("distance", "equal")
     fits = p_all > 0
-    if distance == "equal":
+    groups = given.trees.get(parameters["attribute"], ())
+    if distance == "equal" or (distance == "hierarchical" and len(groups) == 2):  # below one root all are as far apart
         return largest(given, fits, np.abs(ahead).sum(axis=1), 2 * unit, parameters["t"])
     fits &= ((p == 0) | (q > 0)).all(axis=1)
     if distance == "ordered":
@@ -254,7 +255,6 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
         # NULL has no rank of its own: its share may not differ by more than t either.
         moved = np.maximum(moved, np.abs(ahead[:, 0]) * steps)
         return largest(given, fits, moved, steps * unit, parameters["t"])
-    groups = given.trees[parameters["attribute"]]
     cost, extra = np.zeros(len(p), dtype=np.int64), ahead
     for level, (below_, above) in enumerate(pairwise(groups), start=1):
         parent_of = np.zeros((int(below_.max()) + 1, int(above.max()) + 1), dtype=np.int64)
