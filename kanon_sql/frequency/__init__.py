@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from kanon_sql.frequency.population import Matched, classes_of, match_populations, population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
+from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import (
-    Counting,
     FrequencySets,
     build_frequency_sets,
     count_attributes,
