@@ -151,6 +151,10 @@ class Published(DryEngine):
 
     def fetch(self, statement: Statement, limit: int) -> list[tuple[Any, ...]]:
         rows = super().fetch(statement, limit)
+        if statement.name == "evaluate/node":  # a row for each of them
+            return [(number, *rows[0][1:]) for number in range(limit)]
+        if statement.name == "disclosure/attacks/position_cells":  # the one row, in its one class
+            return [(*rows[0][:-2], 1, 0)]
         if statement.name == "release/manifest/find":
             return [("2001-01-01T00:00:00+00:00",)]
         if statement.name == "release/manifest/pending":
@@ -160,9 +164,9 @@ class Published(DryEngine):
         if statement.name == "disclosure/attacks/level_misses":  # the release is a level above the values
             return [(1, *rows[0][1:])]
         if statement.name == "disclosure/attacks/counted":  # somebody is found
-            return [(*rows[0][:4], 1, 1)]
+            return [(*rows[0][:4], 1, *rows[0][5:])]
         if statement.name == "disclosure/attacks/consistent":
-            return [(0, 0, 2, 0)]  # two classes stand for one record
+            return [(0, 0, 2, 0, *rows[0][4:])]  # two classes stand for one record
         if statement.name in ("disclosure/attacks/cells", "disclosure/beliefs/weights"):
             return [(0, 1)]
         if statement.name == "frequency/population/overlap":

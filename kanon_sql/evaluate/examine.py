@@ -6,7 +6,7 @@ reads the table itself, never the frequency sets that the search used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -132,6 +132,7 @@ class Subject:
         facts: per sensitive attribute: what else the models ask of its values.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
+        own_references: the attributes whose reference was made of this very table, so that it has all of its values.
         populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
     """
 
@@ -142,6 +143,7 @@ class Subject:
     facts: Mapping[str, ValueFacts]
     unit: str | None = None
     mark: tuple[str, int] | None = None
+    own_references: Collection[str] = ()
     populations: Mapping[str, Sql] = field(default_factory=dict)
 
 
@@ -281,6 +283,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         group_levels={name: subject.facts[name].group_levels for name in attributes},
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
+        own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         single=True,
     )

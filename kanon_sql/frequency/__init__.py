@@ -18,6 +18,7 @@ from kanon_sql.frequency.sets import (
     holds_all,
     widest_numbers,
 )
+from kanon_sql.frequency.sides import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.source import (
     OpenTable,
     explained_if_missing,
@@ -37,6 +38,7 @@ __all__ = [
     "Matched",
     "OpenTable",
     "Prepared",
+    "Side",
     "ValueFacts",
     "build_frequency_sets",
     "classes_of",
@@ -51,6 +53,8 @@ __all__ = [
     "population_notes",
     "populations_of",
     "prepared",
+    "refuse_lost",
+    "refuse_lost_rows",
     "source_columns",
     "source_of",
     "unknown_columns",

@@ -19,7 +19,7 @@ from kanon_sql.hierarchies import Codes, Lookup, Widest, build_lookups
 from kanon_sql.models import Attribute, Counts, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
-from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot
+from kanon_sql.sql import PORTABLE, Relation, Sql, relation, render, slot
 
 __all__ = [
     "FrequencySets",
@@ -135,7 +135,7 @@ def build_frequency_sets(
             workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
         )
         values[name] = encoder.population(index, people[name])
-        judged, there = workspace.row("frequency/population/sums", encoded=values[name], people=people[name])
+        judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
     base = encoder.base()
     workspace.drop(raw.table)

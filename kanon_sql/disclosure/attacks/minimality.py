@@ -22,6 +22,7 @@ from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack
 from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.frequency import refuse_lost_rows
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.models import TOLERANCE, ShareBound
 from kanon_sql.sql import Relation, Sql, identifier, render
@@ -74,6 +75,7 @@ class Minimality(AttributeAttack):
         levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
         numbered = _numbered(scene, what, labels, names, bound)
         sizes, held = _held(scene, numbered)
+        refuse_lost_rows(scene.workspace, list(scene.sides.values()))
         _refuse_violating(bound, sizes, held)
         least, findings = max(bound.least_size, promised_k(scene.spec, scene.models, ()) or 1), list[_Finding]()
         for position, lookup in enumerate(lookups):
