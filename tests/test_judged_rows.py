@@ -148,8 +148,8 @@ MATCHING: Mapping[str, dict[str, Any]] = {
 
 
 def attacked(engine: Engine, attack: str, **options: Any) -> object:
-    minimal = {"privacy": [{"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.99, "k": 1}}],
-               "suppression": {"limit": 0}}  # fmt: skip
+    minimal = {"privacy": [{"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.9, "k": 1, "values": ["flu"]}}],
+               "suppression": {"limit": 0}, "sensitive": ["illness"]}  # fmt: skip
     asked = spec(**(minimal if attack == "minimality" else {}))
     return kanon_sql.audit(engine, asked, "people", attacks=[attack], **options)
 

@@ -71,11 +71,11 @@ class Minimality(AttributeAttack):
         named = {f"q{index}": name for index, name in enumerate(names)}
         kinds = kinds_of(named, [source, scene.release])
         labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute], kinds=kinds)
+        refuse_lost_rows(scene.workspace, list(scene.sides.values()))
         written = [label_texts(lookup, kinds[lookup.column]) for lookup in lookups]
         levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
         numbered = _numbered(scene, what, labels, names, bound)
         sizes, held = _held(scene, numbered)
-        refuse_lost_rows(scene.workspace, list(scene.sides.values()))
         _refuse_violating(bound, sizes, held)
         least, findings = max(bound.least_size, promised_k(scene.spec, scene.models, ()) or 1), list[_Finding]()
         for position, lookup in enumerate(lookups):
