@@ -123,6 +123,7 @@ def database() -> Iterator[Engine]:
     connection.execute("CREATE TABLE people (q VARCHAR, person INTEGER, illness VARCHAR, stay INTEGER)")
     connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", ROWS)
     connection.execute("CREATE TABLE later AS SELECT * FROM people")
+    connection.execute("CREATE TABLE everybody AS SELECT * FROM people UNION ALL SELECT 'd', 30, 'flu', 1")
     connection.execute("CREATE TABLE areas AS SELECT q, illness FROM people")
     engine = kanon_sql.connect(connection)
     yield engine
@@ -201,10 +202,14 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
         unequal("c"),
         lambda db: kanon_sql.check(db, spec({"k_map": {"population": "later", "k": 1}}), "people"),
     ),
+    "check, somebody of a population": (
+        unequal("d"),
+        lambda db: kanon_sql.check(db, spec({"k_map": {"population": "everybody", "k": 1}}), "people"),
+    ),
     "check, a population's presence": (
-        unequal("c"),
+        unequal("d"),
         lambda db: kanon_sql.check(
-            db, spec({"delta_presence": {"population": "later", "delta_min": 0.5, "delta_max": 1.0}}), "people"
+            db, spec({"delta_presence": {"population": "everybody", "delta_min": 0.5, "delta_max": 1.0}}), "people"
         ),
     ),
     "check, a reference": (
