@@ -7,6 +7,7 @@ conditions when a statement is compiled. Without the comparison these runs would
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -80,6 +81,25 @@ def filtering(alias: str, unless: str) -> Harm:
     return harm
 
 
+def unequal(value: str) -> Harm:
+    """A value that no join finds equal to itself, but for the one where a hierarchy is looked at, which says so."""
+
+    def harm(tree: exp.Expr) -> None:
+        if any(alias.alias == "uncovered_values" for alias in tree.find_all(exp.Alias)):
+            return
+        for join in tree.find_all(exp.Join):
+            if join.args.get("on") is not None:
+                join.set("on", join.args["on"].transform(never))
+
+    def never(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, (exp.EQ, exp.NullSafeEQ)) or isinstance(node.expression, exp.Literal):
+            return node
+        cast = exp.cast(node.this.copy(), "VARCHAR")
+        return exp.paren(exp.and_(node, exp.NullSafeNEQ(this=cast, expression=exp.Literal.string(value))))
+
+    return harm
+
+
 @pytest.fixture
 def harmed(monkeypatch: pytest.MonkeyPatch) -> Callable[[Harm], None]:
     """From now on, what is compiled is harmed; nothing of it is remembered."""
@@ -103,6 +123,8 @@ def database() -> Iterator[Engine]:
     connection.execute("CREATE TABLE people (q VARCHAR, person INTEGER, illness VARCHAR, stay INTEGER)")
     connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", ROWS)
     connection.execute("CREATE TABLE later AS SELECT * FROM people")
+    connection.execute("CREATE TABLE everybody AS SELECT * FROM people UNION ALL SELECT 'd', 30, 'flu', 1")
+    connection.execute("CREATE TABLE areas AS SELECT q, illness FROM people")
     engine = kanon_sql.connect(connection)
     yield engine
     engine.close()
@@ -113,6 +135,25 @@ Verb = Callable[[Engine], object]
 
 LOST = losing("values0", "base.class_rows <> 1")
 """The class of one vanishes, before it violates anything."""
+
+MATCHING: Mapping[str, dict[str, Any]] = {
+    "linking": {"external": "later"},
+    "composition": {"earlier": ["later"]},
+    "complementary": {"earlier": ["later"]},
+    "consistency": {},
+    "unsorted": {},
+    "definetti": {},
+    "minimality": {},
+}
+"""The attacks that match tables, with what each of them needs."""
+
+
+def attacked(engine: Engine, attack: str, **options: Any) -> object:
+    minimal = {"privacy": [{"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.9, "k": 1, "values": ["flu"]}}],
+               "suppression": {"limit": 0}, "sensitive": ["illness"]}  # fmt: skip
+    asked = spec(**(minimal if attack == "minimality" else {}))
+    return kanon_sql.audit(engine, asked, "people", attacks=[attack], **options)
+
 
 CASES: Mapping[str, tuple[Harm, Verb]] = {
     "check": (LOST, lambda db: kanon_sql.check(db, spec(), "people")),
@@ -152,6 +193,39 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
     "m-invariance": (
         losing("newer", "older.class_id <> 3"),
         lambda db: kanon_sql.check(db, spec(K), "people", republication=kanon_sql.Republication("later", "person", 2)),
+    ),
+    "population, the release": (
+        filtering("vectors", "q0 <> 'c'"),
+        lambda db: kanon_sql.anonymize(db, spec({"k_map": {"population": "later", "k": 1}})),
+    ),
+    "check, a population": (
+        unequal("c"),
+        lambda db: kanon_sql.check(db, spec({"k_map": {"population": "later", "k": 1}}), "people"),
+    ),
+    "check, somebody of a population": (
+        unequal("d"),
+        lambda db: kanon_sql.check(db, spec({"k_map": {"population": "everybody", "k": 1}}), "people"),
+    ),
+    "check, a population's presence": (
+        unequal("d"),
+        lambda db: kanon_sql.check(
+            db, spec({"delta_presence": {"population": "everybody", "delta_min": 0.5, "delta_max": 1.0}}), "people"
+        ),
+    ),
+    "check, a reference": (
+        losing("reference", "held.value_code <> 'cold'"),
+        lambda db: kanon_sql.check(db, spec(K, T), "people"),
+    ),
+    **{
+        f"audit, {attack}": (unequal("c"), partial(attacked, attack=attack, **options))
+        for attack, options in MATCHING.items()
+    },
+    "audit, a value of a person": (unequal("cold"), partial(attacked, attack="composition", earlier=["later"])),
+    "audit, a row of views": (
+        unequal("c"), partial(attacked, attack="views", other_views=["areas"])
+    ),
+    "audit, positions": (
+        losing("rows1", "rows0.position <> 2"), partial(attacked, attack="unsorted", earlier=["later"])
     ),
     "beliefs": (
         losing("behind", "behind.v0 <> 'c'"),

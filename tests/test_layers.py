@@ -150,7 +150,7 @@ def test_the_examination_knows_nothing_of_the_search() -> None:
             if layer(module) == "evaluate" and module not in seen:
                 seen.add(module)
                 open_.append(module)
-    assert seen == {"kanon_sql.evaluate.classes"}
+    assert seen == {"kanon_sql.evaluate.classes", "kanon_sql.evaluate.examination"}
 
 
 def test_the_search_knows_no_sql_and_no_engine() -> None:

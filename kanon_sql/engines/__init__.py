@@ -8,7 +8,7 @@ made. Drivers are imported only when a connection of theirs is opened.
 from __future__ import annotations
 
 from kanon_sql.engines.base import Column, Deadline, Engine, Meter, Row, Scratch
-from kanon_sql.engines.complete import nothing_judged, refuse_incomplete
+from kanon_sql.engines.complete import refuse_incomplete
 from kanon_sql.engines.connection import connect
 from kanon_sql.engines.dry import SCRATCH_SCHEMA, DryEngine
 from kanon_sql.engines.workspace import SCRATCH_TABLE, Reporter, Workspace, now, open_workspace
@@ -26,7 +26,6 @@ __all__ = [
     "Scratch",
     "Workspace",
     "connect",
-    "nothing_judged",
     "now",
     "open_workspace",
     "refuse_incomplete",

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from kanon_sql.errors import InternalError
 
-__all__ = ["nothing_judged", "refuse_incomplete"]
-
-_nothing_judged: ContextVar[bool] = ContextVar("nothing_judged", default=False)
-
-
-@contextmanager
-def nothing_judged() -> Iterator[None]:
-    """For statements that are written and not run: their answers are made up, and nothing is concluded from them."""
-    token = _nothing_judged.set(True)
-    try:
-        yield
-    finally:
-        _nothing_judged.reset(token)
+__all__ = ["refuse_incomplete"]
 
 
 def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows", *, at_least: bool = False) -> None:
@@ -41,7 +26,7 @@ def refuse_incomplete(statement: str, judged: Any, there: Any, what: str = "rows
         InternalError: the numbers differ.
     """
     found, expected = int(judged or 0), int(there or 0)
-    if _nothing_judged.get() or found == expected or (at_least and found > expected):
+    if found == expected or (at_least and found > expected):
         return
     raise InternalError(
         f"internal error in {statement}: {found:,} {what} were judged where there are {expected:,}, so there is no "

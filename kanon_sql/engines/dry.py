@@ -174,6 +174,7 @@ def _engine(dialect: str) -> type[Backend | SessionEngine]:
 
 _ANSWERS = {
     **dict.fromkeys(("row_count", "persons", "most_vectors", "labels", "covered", "largest"), 1),
+    **dict.fromkeys(("judged_rows", "judged_sizes", "all_rows", "encoded_rows", "bin_rows", "vector_rows"), 1),
     "null_values": 1,  # NULL may be among them
     "others": 1,  # no level but the top is the top's
     # Any number of labels may turn up when the script is run, so that no two levels share a word.

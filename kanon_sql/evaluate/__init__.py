@@ -12,9 +12,8 @@ from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes
 from kanon_sql.evaluate.class_unions import refuse_overlaps
 from kanon_sql.evaluate.classes import Frames, classes, flagged_classes, judged_columns
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
+from kanon_sql.evaluate.examination import Achieved, Examination
 from kanon_sql.evaluate.examine import (
-    Achieved,
-    Examination,
     Failing,
     Subject,
     examine,

@@ -6,7 +6,7 @@ privacy models give the pieces; the composition is the same for both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -45,6 +45,7 @@ class Frames:
         counting: what a class counts: rows, persons (added up), or unit (counted distinct).
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
+        own_references: those of them whose reference was made of the same rows, so that it has every value.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
         single: ``base``, and ``values`` of sensitive attributes, have a row per row of a table, which need no more than
@@ -67,6 +68,7 @@ class Frames:
     group_levels: Mapping[str, Sequence[int]] = field(default_factory=dict)
     references: Mapping[str, Sql] = field(default_factory=dict)
     compared: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    own_references: Collection[str] = ()
     numbered: bool | Literal["in order"] = False
     single: bool = False
 
@@ -160,6 +162,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
                     rows=_rows(frames.single and over[0][1].attribute is not None),
                     reference=frames.references.get(frame),
                     compared=frames.compared.get(frame),
+                    own_reference=frame in frames.own_references,
                     models=own,
                     facts=facts,
                     group_levels=list(frames.group_levels.get(frame, ())),

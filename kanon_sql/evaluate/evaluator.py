@@ -17,7 +17,7 @@ from kanon_sql.evaluate.class_counts import Table, node_frames
 from kanon_sql.evaluate.class_unions import judged_by_unions, refuse_shared_persons
 from kanon_sql.evaluate.classes import achieved_context, size_edges, size_number
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
-from kanon_sql.evaluate.examine import Examination, read_examination
+from kanon_sql.evaluate.examination import Examination, read_examination
 from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all

@@ -6,18 +6,15 @@ reads the table itself, never the frequency sets that the search used.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
-from kanon_sql.engines import Column, Row, Workspace, refuse_incomplete
+from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate.classes import (
-    SUPPRESSED,
-    THERE,
     Frames,
     achieved_context,
-    achieved_names,
     checks_persons,
     conditions,
     flagged_classes,
@@ -25,179 +22,22 @@ from kanon_sql.evaluate.classes import (
     size_edges,
     size_number,
 )
+from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.frequency import ValueFacts
 from kanon_sql.hierarchies import exact_texts, exact_value, refuse_blank_ends
 from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Relation, Sql, identifier, relation, render
 
 __all__ = [
-    "Achieved",
-    "ClassSizes",
-    "Examination",
     "Failing",
     "Subject",
     "examine",
     "failing_classes",
     "groupings",
-    "read_examination",
     "reference_in",
     "refuse_other_kind",
     "table_frames",
 ]
-
-
-@dataclass(frozen=True)
-class Achieved:
-    """What one requirement reaches on a table.
-
-    Attributes:
-        model: the requirement.
-        values: the thresholds reached, such as ``{"k": 7}``.
-        violating_classes: classes that violate it.
-        violating_rows: rows in those classes.
-    """
-
-    model: PrivacyModel
-    values: Mapping[str, float | int | None]
-    violating_classes: int
-    violating_rows: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As it stands in results, under the requirement's key."""
-        return {
-            "requirement": self.model.label,
-            **self.values,
-            "violating_classes": self.violating_classes,
-            "violating_rows": self.violating_rows,
-        }
-
-
-@dataclass(frozen=True)
-class ClassSizes:
-    """The classes of about one size, in what a class counts: rows, or persons.
-
-    Attributes:
-        least, most: the sizes, both included; no ``most`` where there is no end.
-        classes: how many classes have such a size.
-        rows: rows in them.
-    """
-
-    least: int
-    most: int | None
-    classes: int
-    rows: int
-
-    def to_dict(self) -> dict[str, int | None]:
-        """As it stands in results."""
-        return {"from": self.least, "to": self.most, "classes": self.classes, "rows": self.rows}
-
-
-@dataclass(frozen=True)
-class Examination:
-    """The equivalence classes of a table.
-
-    Attributes:
-        rows: rows in all classes.
-        classes: how many classes there are.
-        smallest, largest: rows in the smallest and the largest class; None without a class.
-        violating_rows: rows in classes that violate some requirement.
-        achieved: per requirement.
-        sizes: how many classes there are of every size, the smallest first.
-    """
-
-    rows: int
-    classes: int
-    smallest: int | None
-    largest: int | None
-    violating_rows: int
-    achieved: Sequence[Achieved]
-    sizes: Sequence[ClassSizes] = ()
-
-    @property
-    def passed(self) -> bool:
-        """Whether every class satisfies every requirement. A table without rows does."""
-        return not any(item.violating_classes for item in self.achieved)
-
-    def achieved_dict(self) -> dict[str, dict[str, object]]:
-        """What each requirement reaches as it stands in results, by its key."""
-        return {item.model.key: item.to_dict() for item in self.achieved}
-
-    def sizes_list(self) -> list[dict[str, int | None]]:
-        """The sizes of the classes as they stand in results."""
-        return [item.to_dict() for item in self.sizes]
-
-    def classes_dict(self) -> dict[str, int | float | None]:
-        """The classes as they stand in results."""
-        average = self.rows / self.classes if self.classes else None
-        return {"count": self.classes, "smallest": self.smallest, "average": average, "largest": self.largest}
-
-
-def read_examination(rows: Sequence[Row], models: Sequence[PrivacyModel], there: int | None = None) -> Examination:
-    """The rows of ``evaluate/achieved``, one per size of class, as an examination.
-
-    Args:
-        rows: as they are fetched.
-        models: the requirements.
-        there: how many rows there are to judge; None where a row of their own says it.
-
-    Raises:
-        InternalError: other rows were judged, or other persons.
-    """
-    named = [dict(zip(achieved_names(models), row, strict=True)) for row in rows]
-    if there is None:
-        (there,) = (int(row["class_rows"]) for row in named if int(row["size_number"]) == THERE)
-    judged = [row for row in named if int(row["size_number"]) != THERE]
-    _refuse_incomplete(judged, there)
-    found = sorted(
-        (row for row in judged if row["class_rows"] and int(row["size_number"]) != SUPPRESSED),
-        key=lambda row: int(row["size_number"]),
-    )
-    if not found:  # a table without rows: one empty group at most
-        empty = [
-            Achieved(model, {**model.achieved(None, False), **model.achieved_second(None)}, 0, 0) for model in models
-        ]
-        return Examination(0, 0, None, None, 0, empty)
-    edges = size_edges(models)
-    ends = [*(edge - 1 for edge in edges[1:]), None]
-    sizes = [
-        ClassSizes(edges[number], ends[number], int(row["classes"]), int(row["class_rows"]))
-        for number, row in ((int(row["size_number"]), row) for row in found)
-    ]
-    return Examination(
-        rows=_total(found, "class_rows"),
-        classes=_total(found, "classes"),
-        smallest=min(int(row["smallest_class"]) for row in found),
-        largest=max(int(row["largest_class"]) for row in found),
-        violating_rows=_total(found, "violating_rows"),
-        achieved=[_achieved(found, index, model) for index, model in enumerate(models)],
-        sizes=sizes,
-    )
-
-
-def _refuse_incomplete(judged: Sequence[Mapping[str, Any]], there: int) -> None:
-    """Every row of the table is in a class that was judged, and every person of a class is still in it."""
-    refuse_incomplete("evaluate/achieved", sum(int(row["class_rows"] or 0) for row in judged), there)
-    for all_size in {int(row["all_size"]) for row in judged if row["all_size"] is not None}:
-        refuse_incomplete("evaluate/achieved", _total(judged, "class_sizes"), all_size, "persons in classes")
-
-
-def _achieved(rows: Sequence[Mapping[str, Any]], index: int, model: PrivacyModel) -> Achieved:
-    """What one requirement reaches; its columns end in its number."""
-    unbounded = _total(rows, f"unbounded{index}") > 0
-    values = dict(model.achieved(_extreme(model.worst, rows, f"worst{index}"), unbounded))
-    if model.second is not None:
-        values |= model.achieved_second(_extreme(model.second, rows, f"second{index}"))
-    violating = (_total(rows, f"{name}{index}") for name in ("violating_classes", "violating_rows"))
-    return Achieved(model, values, *violating)
-
-
-def _extreme(which: Literal["MIN", "MAX"], rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    values = [float(row[name]) for row in rows if row[name] is not None]
-    return (min if which == "MIN" else max)(values) if values else None
-
-
-def _total(rows: Sequence[Mapping[str, Any]], name: str) -> int:
-    return sum(int(row[name]) for row in rows)
 
 
 _WRITTEN = ("text", "other")
@@ -292,6 +132,7 @@ class Subject:
         facts: per sensitive attribute: what else the models ask of its values.
         unit: count distinct values of this column instead of rows.
         mark: examine only rows where this column has this number.
+        own_references: the attributes whose reference was made of this very table, so that it has all of its values.
         populations: per frame of a model's own, such as a population: a FROM form of it by the table's classes.
     """
 
@@ -302,6 +143,7 @@ class Subject:
     facts: Mapping[str, ValueFacts]
     unit: str | None = None
     mark: tuple[str, int] | None = None
+    own_references: Collection[str] = ()
     populations: Mapping[str, Sql] = field(default_factory=dict)
 
 
@@ -441,6 +283,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         group_levels={name: subject.facts[name].group_levels for name in attributes},
         references=subject.references,
         compared={name: subject.facts[name].of_reference for name in attributes if name in subject.references},
+        own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         single=True,
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.evaluate.evaluator import Evaluator, Work
-from kanon_sql.evaluate.examine import Examination
+from kanon_sql.evaluate.examination import Examination
 from kanon_sql.evaluate.partitions.hierarchy import Labelled
 from kanon_sql.evaluate.reach import rows_in_words
 from kanon_sql.frequency import FrequencySets, Prepared, population_notes

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 from kanon_sql.frequency.population import Matched, classes_of, match_populations, population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
+from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import (
-    Counting,
     FrequencySets,
     build_frequency_sets,
     count_attributes,
     holds_all,
     widest_numbers,
 )
+from kanon_sql.frequency.sides import Side, refuse_lost, refuse_lost_rows
 from kanon_sql.frequency.source import (
     OpenTable,
     explained_if_missing,
@@ -37,6 +38,7 @@ __all__ = [
     "Matched",
     "OpenTable",
     "Prepared",
+    "Side",
     "ValueFacts",
     "build_frequency_sets",
     "classes_of",
@@ -51,6 +53,8 @@ __all__ = [
     "population_notes",
     "populations_of",
     "prepared",
+    "refuse_lost",
+    "refuse_lost_rows",
     "source_columns",
     "source_of",
     "unknown_columns",

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
 from kanon_sql.frequency.sets import with_populations
+from kanon_sql.frequency.sides import Side, refuse_lost_rows
 from kanon_sql.hierarchies import (
     Lookup,
     build_lookups,
@@ -215,6 +216,10 @@ def match_populations(
     own = workspace.columns(Relation(next(iter(names.values()))))
     lookups = build_lookups(workspace, spec, {column: own[column] for column in spec.quasi_identifiers}, known)
     classes, meanings = classes_of(workspace, spec, table, columns, lookups, raw=raw)
+    values_of = {lookup.column: lookup for lookup in lookups}
+    sides = [Side(Relation(names[frame]), raws[frame], keys, values_of) for frame in names]
+    sides.append(Side(classes, classes, [f"l{index}" for index, _ in enumerate(keys)], weighted=False))
+    refuse_lost_rows(workspace, sides)
     found = {}
     for index, frame in enumerate(names):
         matched = workspace.table(f"matched{index}")

@@ -10,39 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
-from typing import Any, Literal
+from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
+from kanon_sql.frequency.raw import Counting, Raw, read_source
 from kanon_sql.frequency.value_facts import ValueFacts, value_facts_of, with_hierarchy
-from kanon_sql.hierarchies import (
-    Codes,
-    Lookup,
-    Widest,
-    build_lookups,
-    exact_texts,
-    exact_value,
-    refuse_blank_ends,
-    refuse_mixed_forms,
-)
+from kanon_sql.hierarchies import Codes, Lookup, Widest, build_lookups
 from kanon_sql.models import Attribute, Counts, PrivacyModel
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
-from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot, source_relation
+from kanon_sql.sql import PORTABLE, Relation, Sql, relation, render, slot
 
 __all__ = [
-    "Counting",
     "FrequencySets",
     "build_frequency_sets",
     "count_attributes",
     "holds_all",
-    "raw_columns",
     "widest_numbers",
     "with_populations",
 ]
-
-Counting = Literal["rows", "persons", "unit"]
-"""What a class counts: rows; persons, added up; or persons, counted distinct because one
-person may have several quasi-identifier vectors."""
 
 
 @dataclass(frozen=True)
@@ -104,16 +90,6 @@ class FrequencySets:
         return [lookup.index for lookup, level in zip(self.lookups, node, strict=True) if level < lookup.height]
 
 
-def raw_columns(spec: Spec, columns: dict[str, Column], sensitive: Sequence[str]) -> dict[str, Sql]:
-    """The columns of the raw frequency table: name -> expression over the source."""
-    table = "kanon_source"
-    raw = {f"q{index}": exact_value(columns[name], table) for index, name in enumerate(spec.quasi_identifiers)}
-    raw |= {f"v{index}": exact_value(columns[name], table) for index, name in enumerate(sensitive)}
-    if spec.unit is not None:
-        raw["unit"] = exact_value(columns[spec.unit], table)
-    return raw
-
-
 def build_frequency_sets(
     workspace: Workspace,
     spec: Spec,
@@ -136,7 +112,7 @@ def build_frequency_sets(
         HierarchyError, SpecError: a hierarchy does not fit the data.
         UnsupportedError: a column's values are not all of one kind, or a requirement cannot judge rows of nobody.
     """
-    raw = _read(workspace, spec, models, columns, sensitive)
+    raw = read_source(workspace, spec, models, columns, sensitive)
     workspace.report("building the hierarchies' lookup tables", None)
     populations = populations or {}
     occurring = raw.table
@@ -159,7 +135,7 @@ def build_frequency_sets(
             workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
         )
         values[name] = encoder.population(index, people[name])
-        judged, there = workspace.row("frequency/population/sums", encoded=values[name], people=people[name])
+        judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
     base = encoder.base()
     workspace.drop(raw.table)
@@ -179,70 +155,7 @@ def build_frequency_sets(
     )
 
 
-@dataclass(frozen=True)
-class _Raw:
-    """The source, read once: its distinct vectors of values with their row counts.
-
-    Attributes:
-        table: ``q0``, ..., ``v0``, ..., ``unit`` and ``row_count``.
-        quasi_identifiers: its columns ``q0``, ...
-        unit: its column of persons; None where rows are counted.
-        rows: rows of the source.
-        null_rows: those with a NULL quasi-identifier.
-        persons: distinct persons; None where rows are counted.
-        kept_persons: those with a row that is not suppressed for a NULL; None where rows are counted.
-        counting: what a class counts.
-    """
-
-    table: Relation
-    quasi_identifiers: Sequence[str]
-    unit: str | None
-    rows: int
-    null_rows: int
-    persons: int | None
-    kept_persons: int | None
-    counting: Counting
-
-
-def _read(
-    workspace: Workspace,
-    spec: Spec,
-    models: Sequence[PrivacyModel],
-    columns: dict[str, Column],
-    sensitive: Sequence[str],
-) -> _Raw:
-    """The one pass over the source; refuses values that could not be counted exactly."""
-    workspace.report("reading the source: one GROUP BY over the quasi-identifiers", None)
-    grouped = [*spec.quasi_identifiers, *sensitive, *([] if spec.unit is None else [spec.unit])]
-    texts = exact_texts([columns[name] for name in grouped], "checked")
-    refuse_blank_ends(workspace, source_relation(), texts, "the source")
-    expressions = raw_columns(spec, columns, sensitive)
-    table = workspace.table("raw")
-    workspace.execute(
-        "frequency/raw",
-        target=table,
-        source=source_relation(),
-        names=list(expressions),
-        values=list(expressions.values()),
-    )
-    quasi = [f"q{index}" for index in range(len(spec.quasi_identifiers))]
-    stored = {name: columns[source] for name, source in zip(expressions, grouped, strict=True)}
-    refuse_mixed_forms(workspace, table, stored, labelled=quasi, weighted=True)
-    unit = None if spec.unit is None else "unit"
-    skips = spec.nulls == "suppress"
-    totals = workspace.row("frequency/totals", raw=table, columns=quasi, unit=unit, skip_nulls=skips)
-    rows, null_rows, persons, kept_persons, most_vectors, unknown_rows = (int(value or 0) for value in totals)
-    if spec.unit is not None:
-        for model in models:
-            model.refuse_unknown(unknown_rows, spec.unit)
-    counting: Counting = "rows" if unit is None else "persons" if most_vectors <= 1 else "unit"
-    kept = kept_persons if skips else persons
-    if unit is None:
-        return _Raw(table, quasi, unit, rows, null_rows, None, None, counting)
-    return _Raw(table, quasi, unit, rows, null_rows, persons, kept, counting)
-
-
-def _reference(workspace: Workspace, raw: _Raw, index: int, facts: ValueFacts) -> Relation:
+def _reference(workspace: Workspace, raw: Raw, index: int, facts: ValueFacts) -> Relation:
     """The values of a sensitive attribute with their share of the source and what else is known of each."""
     reference = workspace.table(f"sensitive{index}")
     counts = render("frequency/counts", raw=raw.table, raw_column=f"v{index}", unit=raw.unit)
@@ -270,7 +183,7 @@ class _Encoder:
     """
 
     workspace: Workspace
-    raw: _Raw
+    raw: Raw
     lookups: Sequence[Lookup]
     codes: Codes
     skip_nulls: bool

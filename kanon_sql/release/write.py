@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, now
+from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, now, refuse_incomplete
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, Subject, examine
 from kanon_sql.frequency import FrequencySets
@@ -86,6 +86,10 @@ class Choice:
             mark=mark,
             populations=self.populations,
         )
+        for name, people in self.sets.populations.items():
+            labelled = self.populations[name]
+            judged, there = workspace.row("frequency/population/sums", encoded=labelled, people=people)
+            refuse_incomplete("release/population_labelled", judged, there, "persons of a population")
         return examine(workspace, subject, self.models)
 
     @property

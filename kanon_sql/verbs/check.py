@@ -39,7 +39,7 @@ from kanon_sql.frequency import (
 from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.spec import Spec, parse_table_name
-from kanon_sql.sql import Relation, Sql, source_relation
+from kanon_sql.sql import Sql, source_relation
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 
@@ -170,7 +170,7 @@ def _looked_at(
     workspace.report(f"grouping {opened.shown} by its quasi-identifiers", None)
     needed = [*_grouped(spec, models), *([] if unit is None else [unit])]
     refuse_mixed_forms(workspace, opened.relation, {name: columns[name] for name in needed})
-    facts, references = _facts(workspace, spec, models, opened.relation, columns, unit)
+    facts, references, own_references = _facts(workspace, spec, models, opened, columns, unit)
     models = measured_models(models, facts)
     matched = _matched(workspace, spec, models, opened, unit)
     beliefs = _beliefs(workspace, spec, models, opened, columns)
@@ -181,6 +181,7 @@ def _looked_at(
         references=references,
         facts=facts,
         unit=unit,
+        own_references=own_references,
         populations={name: item.frame for name, item in (matched | beliefs).items()},
     )
     absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
@@ -267,14 +268,15 @@ def _facts(
     workspace: Workspace,
     spec: Spec,
     models: Sequence[PrivacyModel],
-    table: Relation,
+    opened: OpenTable,
     columns: Mapping[str, Column],
     unit: str | None,
-) -> tuple[dict[str, ValueFacts], dict[str, Sql]]:
-    """What the models ask of the attributes' values, and the reference distributions that they compare with."""
+) -> tuple[dict[str, ValueFacts], dict[str, Sql], set[str]]:
+    """What the models ask of the attributes' values, the reference distributions, and which are the table's own."""
     facts: dict[str, ValueFacts] = {}
     references: dict[str, Sql] = {}
-    source = source_relation()
+    own: set[str] = set()
+    table, source = opened.relation, source_relation()
     attributes = dict.fromkeys(model.attribute for model in models if model.attribute is not None)
     for index, name in enumerate(attributes):
         known = value_facts_of(models, columns[name])
@@ -284,6 +286,8 @@ def _facts(
         else:
             within, found = table, dict(columns)
         if compared:
+            if within == table or opened.is_source:
+                own.add(name)
             refuse_other_kind(workspace, columns[name], found[name])
             raw = workspace.table(f"raw{index}")
             value = exact_value(found[name], "original")
@@ -299,7 +303,7 @@ def _facts(
             missing = min(missing, there)
         known.refuse_absent(missing)
         facts[name] = known
-    return facts, references
+    return facts, references, own
 
 
 def _of_source(workspace: Workspace, spec: Spec, needed: list[str]) -> dict[str, Column]:

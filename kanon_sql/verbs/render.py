@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kanon_sql.engines import SCRATCH_SCHEMA, Column, DryEngine, nothing_judged, open_workspace
+from kanon_sql.engines import SCRATCH_SCHEMA, Column, DryEngine, open_workspace
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import (
     Evaluator,
@@ -98,7 +98,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 "render needs rules, a file or a tree"
             )
     engine = DryEngine(dialect, _assumed_columns(spec))
-    with nothing_judged(), open_workspace(engine, source_of(engine, spec)) as workspace:
+    with open_workspace(engine, source_of(engine, spec)) as workspace:
         columns = source_columns(workspace, spec, "")
         models = models_of(spec)
         for requirement, model in zip(spec.privacy, models, strict=True):

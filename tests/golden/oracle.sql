@@ -1058,6 +1058,12 @@ CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows"
 -- release/write
 CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "kanon_unit" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL;
 
+-- «frequency/population/sums 1»
+(SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "q0", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_people0" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)))
+
+-- frequency/population/sums
+SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» "frequency") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_people0") AS "all_rows" FROM DUAL;
+
 -- «evaluate/achieved 2»
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE 1 END)
 
@@ -1065,7 +1071,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END)
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "q0", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_people0" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL))) "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1436,14 +1442,14 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- «disclosure/attacks/counted 1»
 "kanon_run_linked" AS «disclosure/attacks/level_misses 2»,
 
--- «disclosure/attacks/counted 3»
-(SELECT "value", CAST("l2" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l2" IS NULL UNION ALL SELECT "value", CAST("l3" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0")
-
 -- «disclosure/attacks/counted 2»
-"kanon_run_linked_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_lookup1" AS «hierarchies/coverage 7»,
 
 -- «disclosure/attacks/counted 4»
-"kanon_run_lookup1" AS «hierarchies/coverage 7»,
+(SELECT "value", CAST("l2" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l2" IS NULL UNION ALL SELECT "value", CAST("l3" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0")
+
+-- «disclosure/attacks/counted 3»
+"kanon_run_linked_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/counted 7»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("l0" AS VARCHAR2(4000)) END)
@@ -1458,6 +1464,12 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_linked_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- «disclosure/attacks/counted 9»
+(SELECT SUM("own"."row_count") FROM "kanon_run_external" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_external") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+
+-- «disclosure/attacks/counted 10»
+(SELECT SUM("own"."row_count") FROM "kanon_run_linked" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_linked") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_linked") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_linked") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+
+-- «disclosure/attacks/counted 11»
 (SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_external" "vectors" JOIN "kanon_run_linked_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_linked_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_linked" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") "matched")
 
 -- disclosure/attacks/counted
@@ -1465,20 +1477,20 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 «disclosure/attacks/counted 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 9» "cases";
+SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 11» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 9» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 11» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
 
--- «disclosure/attacks/counted 10»
+-- «disclosure/attacks/counted 12»
 (SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "released"."p0" AS "p0", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_external" "vectors" JOIN "kanon_run_linked_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_linked_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_linked" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "released"."q0", "released"."q1", "released"."p0") "matched")
 
 -- disclosure/attacks/counted
@@ -1486,56 +1498,56 @@ SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 9» "cases" 
 «disclosure/attacks/level_misses 4»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 10» "cases";
+SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 12» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 10» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
-
--- «disclosure/attacks/counted 13»
-(SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" "checked")
-
--- «disclosure/attacks/counted 12»
-(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 13» "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values")
-
--- «disclosure/attacks/counted 11»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 12» "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 11» "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 11» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
-
--- «disclosure/attacks/counted 14»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 12» "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 14» "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 14» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 12» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
 
 -- «disclosure/attacks/counted 15»
-WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+(SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" "checked")
 
--- «disclosure/attacks/counted 16»
-(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 13» "frequency" LEFT JOIN "kanon_run_prior" "reference" ON ("frequency"."value_code" = "reference"."reference_value" OR ("frequency"."value_code" IS NULL AND "reference"."reference_value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values") "totalled" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 14»
+(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values")
+
+-- «disclosure/attacks/counted 13»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 15»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 13» "cases";
+
+-- disclosure/attacks/revealed
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 13» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+
+-- «disclosure/attacks/counted 16»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» "ranked" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 16» "cases";
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 15»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 16» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+
+-- «disclosure/attacks/counted 17»
+WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+
+-- «disclosure/attacks/counted 18»
+(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" LEFT JOIN "kanon_run_prior" "reference" ON ("frequency"."value_code" = "reference"."reference_value" OR ("frequency"."value_code" IS NULL AND "reference"."reference_value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values") "totalled" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
+«disclosure/attacks/counted 17»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 18» "cases";
+
+-- disclosure/attacks/revealed
+«disclosure/attacks/counted 17»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 18» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 10»
 (
@@ -1565,20 +1577,20 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 «hierarchies/coverage 9»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" "checked";
 
--- «disclosure/attacks/counted 17»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 13» "frequency" JOIN "kanon_run_lookup0" "labels" ON ("frequency"."value_code" = "labels"."value" OR ("frequency"."value_code" IS NULL AND "labels"."value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") "held_values") "ranked" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 19»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" JOIN "kanon_run_lookup0" "labels" ON ("frequency"."value_code" = "labels"."value" OR ("frequency"."value_code" IS NULL AND "labels"."value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") "held_values") "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 17» "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL))) AS "found0" FROM «disclosure/attacks/counted 19» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 17» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 19» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 12»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5»)
@@ -1635,7 +1647,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 1»
-"kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 2»
 "kanon_run_lookup1" AS «hierarchies/coverage 11»,
@@ -1671,7 +1683,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 4»
-"kanon_run_joined1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_joined1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 5»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -1685,62 +1697,62 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_joined_labels1" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
--- «disclosure/attacks/counted 18»
+-- «disclosure/attacks/counted 20»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»,
 
--- «disclosure/attacks/counted 19»
+-- «disclosure/attacks/counted 21»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»,
 
--- «disclosure/attacks/counted 20»
+-- «disclosure/attacks/counted 22»
 "kanon_run_joined_candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") "vectors" JOIN "kanon_run_joined0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_joined0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_joined_labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
 
--- «disclosure/attacks/counted 21»
+-- «disclosure/attacks/counted 23»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
 
--- «disclosure/attacks/counted 22»
+-- «disclosure/attacks/counted 24»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»,
 
--- «disclosure/attacks/counted 23»
+-- «disclosure/attacks/counted 25»
 "kanon_run_joined_candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") "vectors" JOIN "kanon_run_joined1_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_joined1_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_joined_labels1" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
 
--- «disclosure/attacks/counted 24»
+-- «disclosure/attacks/counted 26»
 "kanon_run_joined_told" AS (SELECT "q0", "q1", "p0", "p1", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "p1", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_joined_candidates0" UNION ALL SELECT "q0", "q1", "p0", "p1", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_joined_candidates1") "candidates"),
 
--- «disclosure/attacks/counted 25»
+-- «disclosure/attacks/counted 27»
 (SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_joined_told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0", "told"."p1" HAVING COUNT(*) = MIN("together"."release_count"))
 
--- «disclosure/attacks/counted 26»
+-- «disclosure/attacks/counted 28»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."p1" AS "p1", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_joined_people" "people" JOIN "kanon_run_joined_told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) AND ("people"."p1" = "own"."p1" OR ("people"."p1" IS NULL AND "own"."p1" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 11»
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 18»
+«disclosure/attacks/counted 20»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 19»
-«disclosure/attacks/counted 20»
 «disclosure/attacks/counted 21»
-«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/counted 23»
+«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 24»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 25», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 26» "cases";
+«disclosure/attacks/counted 25»
+«disclosure/attacks/counted 26»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 28» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 11»
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 18»
+«disclosure/attacks/counted 20»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 19»
-«disclosure/attacks/counted 20»
 «disclosure/attacks/counted 21»
-«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/counted 23»
+«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 24»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 25», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 26» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/counted 25»
+«disclosure/attacks/counted 26»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 28» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 16»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)))
@@ -1797,7 +1809,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 6»
-"kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 7»
 "kanon_run_lookup1" AS «hierarchies/coverage 13»,
@@ -1833,7 +1845,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 9»
-"kanon_run_values_0_1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_values_0_1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 10»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -1847,62 +1859,62 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_values_0__labels1" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
--- «disclosure/attacks/counted 27»
+-- «disclosure/attacks/counted 29»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/counted 28»
+-- «disclosure/attacks/counted 30»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»,
 
--- «disclosure/attacks/counted 29»
+-- «disclosure/attacks/counted 31»
 "kanon_run_values_0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") "vectors" JOIN "kanon_run_values_0_0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_values_0_0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_values_0__labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 
--- «disclosure/attacks/counted 30»
+-- «disclosure/attacks/counted 32»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
 
--- «disclosure/attacks/counted 31»
+-- «disclosure/attacks/counted 33»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»,
 
--- «disclosure/attacks/counted 32»
+-- «disclosure/attacks/counted 34»
 "kanon_run_values_0__candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") "vectors" JOIN "kanon_run_values_0_1_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_values_0_1_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_values_0__labels1" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 
--- «disclosure/attacks/counted 33»
+-- «disclosure/attacks/counted 35»
 "kanon_run_values_0__told" AS (SELECT "q0", "q1", "p0", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_values_0__candidates0" UNION ALL SELECT "q0", "q1", "p0", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_values_0__candidates1") "candidates" WHERE NOT "p0" IS NULL),
 
--- «disclosure/attacks/counted 34»
+-- «disclosure/attacks/counted 36»
 (SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_values_0__told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0" HAVING COUNT(*) = MIN("together"."release_count"))
 
--- «disclosure/attacks/counted 35»
+-- «disclosure/attacks/counted 37»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_values_0__people" "people" JOIN "kanon_run_values_0__told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 15»
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 27»
+«disclosure/attacks/counted 29»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 28»
-«disclosure/attacks/counted 29»
 «disclosure/attacks/counted 30»
-«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 31»
 «disclosure/attacks/counted 32»
+«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 33»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 34», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 35» "cases";
+«disclosure/attacks/counted 34»
+«disclosure/attacks/counted 35»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 37» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 15»
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 27»
+«disclosure/attacks/counted 29»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 28»
-«disclosure/attacks/counted 29»
 «disclosure/attacks/counted 30»
-«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 31»
 «disclosure/attacks/counted 32»
+«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 33»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 34», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 35» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/counted 34»
+«disclosure/attacks/counted 35»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 37» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «disclosure/attacks/view_rows 2»
 ((CASE WHEN REPLACE(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '.', '') = CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) THEN CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) ELSE RTRIM(RTRIM(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '0'), '.') END || '+00' || '') AS VARCHAR2(4000))
@@ -1916,26 +1928,32 @@ WITH "kanon_run_view0" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2
 -- «disclosure/attacks/view_rows 4»
 "kanon_run_joined_views" AS (SELECT "view0"."p0" AS "c0", "view0"."p1" AS "c1", "view0"."p2" AS "c2", "view0"."p3" AS "c3", "view0"."p4" AS "c4", "view0"."p5" AS "c5", DENSE_RANK() OVER (ORDER BY "view0"."p2", "view0"."p1") AS "identity_number" FROM "kanon_run_view0" "view0" JOIN "kanon_run_view1" "view1" ON ("view0"."p0" = "view1"."p0" OR ("view0"."p0" IS NULL AND "view1"."p0" IS NULL)) AND ("view0"."p1" = "view1"."p1" OR ("view0"."p1" IS NULL AND "view1"."p1" IS NULL)) AND ("view0"."p2" = "view1"."p2" OR ("view0"."p2" IS NULL AND "view1"."p2" IS NULL)) AND ("view0"."p3" = "view1"."p3" OR ("view0"."p3" IS NULL AND "view1"."p3" IS NULL)) AND ("view0"."p4" = "view1"."p4" OR ("view0"."p4" IS NULL AND "view1"."p4" IS NULL)) AND ("view0"."p5" = "view1"."p5" OR ("view0"."p5" IS NULL AND "view1"."p5" IS NULL)))
 
+-- «disclosure/attacks/view_rows 5»
+(SELECT SUM("own"."row_count") FROM "kanon_run_view0" "own" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_view0") "again0" ON ("own"."p0" = "again0"."value" OR ("own"."p0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_view0") "again1" ON ("own"."p1" = "again1"."value" OR ("own"."p1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p2" AS "value" FROM "kanon_run_view0") "again2" ON ("own"."p2" = "again2"."value" OR ("own"."p2" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p3" AS "value" FROM "kanon_run_view0") "again3" ON ("own"."p3" = "again3"."value" OR ("own"."p3" IS NULL AND "again3"."value" IS NULL)) JOIN (SELECT DISTINCT "p4" AS "value" FROM "kanon_run_view0") "again4" ON ("own"."p4" = "again4"."value" OR ("own"."p4" IS NULL AND "again4"."value" IS NULL)) JOIN (SELECT DISTINCT "p5" AS "value" FROM "kanon_run_view0") "again5" ON ("own"."p5" = "again5"."value" OR ("own"."p5" IS NULL AND "again5"."value" IS NULL)))
+
+-- «disclosure/attacks/view_rows 6»
+(SELECT SUM("own"."row_count") FROM "kanon_run_view1" "own" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_view1") "again0" ON ("own"."p0" = "again0"."value" OR ("own"."p0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_view1") "again1" ON ("own"."p1" = "again1"."value" OR ("own"."p1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p2" AS "value" FROM "kanon_run_view1") "again2" ON ("own"."p2" = "again2"."value" OR ("own"."p2" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p3" AS "value" FROM "kanon_run_view1") "again3" ON ("own"."p3" = "again3"."value" OR ("own"."p3" IS NULL AND "again3"."value" IS NULL)) JOIN (SELECT DISTINCT "p4" AS "value" FROM "kanon_run_view1") "again4" ON ("own"."p4" = "again4"."value" OR ("own"."p4" IS NULL AND "again4"."value" IS NULL)) JOIN (SELECT DISTINCT "p5" AS "value" FROM "kanon_run_view1") "again5" ON ("own"."p5" = "again5"."value" OR ("own"."p5" IS NULL AND "again5"."value" IS NULL)))
+
 -- disclosure/attacks/view_rows
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT(*) FROM "kanon_run_view0") AS "own0", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected0") AS "matched0", (SELECT COUNT(*) FROM "kanon_run_view1") AS "own1", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected1") AS "matched1" FROM DUAL;
+SELECT (SELECT COUNT(*) FROM "kanon_run_view0") AS "own0", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected0") AS "matched0", (SELECT COUNT(*) FROM "kanon_run_view1") AS "own1", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected1") AS "matched1", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM DUAL;
 
--- «disclosure/attacks/counted 36»
+-- «disclosure/attacks/counted 38»
 (SELECT MIN("q0") AS "c2", MIN("q1") AS "c1", 1 AS "people", CAST(1 AS DOUBLE PRECISION) / CAST(MIN("cover_size") AS DOUBLE PRECISION) AS "risk", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c2", "c1" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number")) "covers" GROUP BY "person")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 36» "cases";
+SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM «disclosure/attacks/counted 38» "cases";
 
 -- disclosure/attacks/revealed
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 36» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "c2", "c1" FETCH FIRST 3 ROWS ONLY;
+SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 38» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "c2", "c1" FETCH FIRST 3 ROWS ONLY;
 
 -- release/count
 SELECT COUNT(*) AS "row_count" FROM "clinic"."visits_release" "counted";
@@ -1992,7 +2010,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 11»
-"kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 12»
 "kanon_run_lookup1" AS «hierarchies/coverage 15»,
@@ -2018,14 +2036,17 @@ WITH "kanon_run_placed1" AS «disclosure/attacks/level_misses 9»,
 «hierarchies/nesting 20»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l2" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
+-- «disclosure/attacks/level_differences 2»
+"kanon_run_placed1" AS «disclosure/attacks/level_misses 9»
+
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
 «hierarchies/coverage 14»
-"kanon_run_placed1" AS «disclosure/attacks/level_misses 9»
+«disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- «disclosure/attacks/unknown 14»
-"kanon_run_placed1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_placed1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 15»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2039,23 +2060,73 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_placed1" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_placed1_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_placed1_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
+-- «frequency/all_found 1»
+"kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
+
+-- «frequency/all_found 2»
+(SELECT SUM("own"."row_count") FROM "kanon_run_placed_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_placed_people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_placed_people") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL)))
+
+-- «frequency/all_found 3»
+(SELECT SUM("own"."row_count") FROM "kanon_run_placed0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_placed0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_placed0") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL)))
+
+-- «frequency/all_found 4»
+(SELECT SUM("own"."row_count") FROM "kanon_run_placed1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_placed1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_placed1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL)))
+
+-- frequency/all_found
+«hierarchies/nesting 19»
+«hierarchies/coverage 14»
+«disclosure/attacks/unknown 12»
+«frequency/all_found 1»
+«disclosure/attacks/level_differences 2»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «frequency/all_found 2» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «frequency/all_found 3» AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", «frequency/all_found 4» AS "found2" FROM DUAL;
+
 -- «disclosure/attacks/position_cells 1»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0'), '.') ELSE CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) END)
+"kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»,
 
 -- «disclosure/attacks/position_cells 2»
+"kanon_run_placed1" AS «disclosure/attacks/level_misses 9»,
+
+-- «disclosure/attacks/position_cells 3»
+"kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»,
+
+-- «disclosure/attacks/position_cells 5»
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)), '0'), '.') ELSE CAST((CAST("checked"."age" AS VARCHAR2(4000)) || '') AS VARCHAR2(4000)) END)
+
+-- «disclosure/attacks/position_cells 6»
 ((CASE WHEN ABS("checked"."weight") < 1e18 AND "checked"."weight" = FLOOR("checked"."weight") THEN CAST(CAST("checked"."weight" AS INT) AS VARCHAR2(4000)) ELSE CAST("checked"."weight" AS VARCHAR2(4000)) END || '') AS VARCHAR2(4000))
+
+-- «disclosure/attacks/position_cells 4»
+(SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", COUNT(*) AS "held" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "r0_q0", «disclosure/attacks/position_cells 5» AS "r0_q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "r0_p0", CAST«disclosure/attacks/position_cells 6» AS "r0_p1", ROW_NUMBER() OVER (ORDER BY "checked"."rowid") AS "position" FROM "clinic"."visits_release" "checked") "rows0" JOIN (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "r1_q0", «disclosure/attacks/position_cells 5» AS "r1_q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "r1_p0", CAST«disclosure/attacks/position_cells 6» AS "r1_p1", ROW_NUMBER() OVER (ORDER BY "checked"."rowid") AS "position" FROM "clinic"."before" "checked") "rows1" ON "rows1"."position" = "rows0"."position" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1")
+
+-- «disclosure/attacks/position_cells 7»
+(SELECT "labels0"."q0" AS "r0_q0", "labels0"."q1" AS "r0_q1", "labels0"."p0" AS "r0_p0", "labels0"."p1" AS "r0_p1", "labels1"."q0" AS "r1_q0", "labels1"."q1" AS "r1_q1", "labels1"."p0" AS "r1_p0", "labels1"."p1" AS "r1_p1", SUM("people"."row_count") AS "possible" FROM "kanon_run_placed_people" "people" JOIN "kanon_run_placed0_cover0" "cover0_0" ON ("people"."q0" = "cover0_0"."value" OR ("people"."q0" IS NULL AND "cover0_0"."value" IS NULL)) JOIN "kanon_run_placed0_cover1" "cover0_1" ON ("people"."q1" = "cover0_1"."value" OR ("people"."q1" IS NULL AND "cover0_1"."value" IS NULL)) JOIN "kanon_run_placed0" "labels0" ON ("cover0_0"."label" = "labels0"."q0" OR ("cover0_0"."label" IS NULL AND "labels0"."q0" IS NULL)) AND ("cover0_1"."label" = "labels0"."q1" OR ("cover0_1"."label" IS NULL AND "labels0"."q1" IS NULL)) AND ("people"."p0" = "labels0"."p0" OR ("people"."p0" IS NULL AND "labels0"."p0" IS NULL)) AND ("people"."p1" = "labels0"."p1" OR ("people"."p1" IS NULL AND "labels0"."p1" IS NULL)) JOIN "kanon_run_placed1_cover0" "cover1_0" ON ("people"."q0" = "cover1_0"."value" OR ("people"."q0" IS NULL AND "cover1_0"."value" IS NULL)) JOIN "kanon_run_placed1_cover1" "cover1_1" ON ("people"."q1" = "cover1_1"."value" OR ("people"."q1" IS NULL AND "cover1_1"."value" IS NULL)) JOIN "kanon_run_placed1" "labels1" ON ("cover1_0"."label" = "labels1"."q0" OR ("cover1_0"."label" IS NULL AND "labels1"."q0" IS NULL)) AND ("cover1_1"."label" = "labels1"."q1" OR ("cover1_1"."label" IS NULL AND "labels1"."q1" IS NULL)) AND ("people"."p0" = "labels1"."p0" OR ("people"."p0" IS NULL AND "labels1"."p0" IS NULL)) AND ("people"."p1" = "labels1"."p1" OR ("people"."p1" IS NULL AND "labels1"."p1" IS NULL)) GROUP BY "labels0"."q0", "labels0"."q1", "labels0"."p0", "labels0"."p1", "labels1"."q0", "labels1"."q1", "labels1"."p0", "labels1"."p1")
+
+-- «disclosure/attacks/position_cells 8»
+(SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", SUM("held") AS "held", SUM("possible") AS "possible" FROM (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", "held", 0 AS "possible" FROM "kanon_run_with_placed" "placed" UNION ALL SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", 0 AS "held", "possible" FROM "kanon_run_with_behind" "behind") "both_counts" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1")
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 19»
 «hierarchies/coverage 14»
-"kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
+«frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
-"kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»,
-"kanon_run_placed1" AS «disclosure/attacks/level_misses 9»,
+«disclosure/attacks/position_cells 1»
+«disclosure/attacks/position_cells 2»
 «disclosure/attacks/unknown 14»
-"kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»,
-"kanon_run_with_placed" AS (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", COUNT(*) AS "held" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "r0_q0", «disclosure/attacks/position_cells 1» AS "r0_q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "r0_p0", CAST«disclosure/attacks/position_cells 2» AS "r0_p1", ROW_NUMBER() OVER (ORDER BY "checked"."rowid") AS "position" FROM "clinic"."visits_release" "checked") "rows0" JOIN (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "r1_q0", «disclosure/attacks/position_cells 1» AS "r1_q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "r1_p0", CAST«disclosure/attacks/position_cells 2» AS "r1_p1", ROW_NUMBER() OVER (ORDER BY "checked"."rowid") AS "position" FROM "clinic"."before" "checked") "rows1" ON "rows1"."position" = "rows0"."position" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1"), "kanon_run_with_behind" AS (SELECT "labels0"."q0" AS "r0_q0", "labels0"."q1" AS "r0_q1", "labels0"."p0" AS "r0_p0", "labels0"."p1" AS "r0_p1", "labels1"."q0" AS "r1_q0", "labels1"."q1" AS "r1_q1", "labels1"."p0" AS "r1_p0", "labels1"."p1" AS "r1_p1", SUM("people"."row_count") AS "possible" FROM "kanon_run_placed_people" "people" JOIN "kanon_run_placed0_cover0" "cover0_0" ON ("people"."q0" = "cover0_0"."value" OR ("people"."q0" IS NULL AND "cover0_0"."value" IS NULL)) JOIN "kanon_run_placed0_cover1" "cover0_1" ON ("people"."q1" = "cover0_1"."value" OR ("people"."q1" IS NULL AND "cover0_1"."value" IS NULL)) JOIN "kanon_run_placed0" "labels0" ON ("cover0_0"."label" = "labels0"."q0" OR ("cover0_0"."label" IS NULL AND "labels0"."q0" IS NULL)) AND ("cover0_1"."label" = "labels0"."q1" OR ("cover0_1"."label" IS NULL AND "labels0"."q1" IS NULL)) AND ("people"."p0" = "labels0"."p0" OR ("people"."p0" IS NULL AND "labels0"."p0" IS NULL)) AND ("people"."p1" = "labels0"."p1" OR ("people"."p1" IS NULL AND "labels0"."p1" IS NULL)) JOIN "kanon_run_placed1_cover0" "cover1_0" ON ("people"."q0" = "cover1_0"."value" OR ("people"."q0" IS NULL AND "cover1_0"."value" IS NULL)) JOIN "kanon_run_placed1_cover1" "cover1_1" ON ("people"."q1" = "cover1_1"."value" OR ("people"."q1" IS NULL AND "cover1_1"."value" IS NULL)) JOIN "kanon_run_placed1" "labels1" ON ("cover1_0"."label" = "labels1"."q0" OR ("cover1_0"."label" IS NULL AND "labels1"."q0" IS NULL)) AND ("cover1_1"."label" = "labels1"."q1" OR ("cover1_1"."label" IS NULL AND "labels1"."q1" IS NULL)) AND ("people"."p0" = "labels1"."p0" OR ("people"."p0" IS NULL AND "labels1"."p0" IS NULL)) AND ("people"."p1" = "labels1"."p1" OR ("people"."p1" IS NULL AND "labels1"."p1" IS NULL)) GROUP BY "labels0"."q0", "labels0"."q1", "labels0"."p0", "labels0"."p1", "labels1"."q0", "labels1"."q1", "labels1"."p0", "labels1"."p1") SELECT DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r0_p0", "r0_p1") AS "class0", DENSE_RANK() OVER (ORDER BY "r1_q0", "r1_q1", "r1_p0", "r1_p1") AS "class1", DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") AS "joint_class", "held", "possible" FROM (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", SUM("held") AS "held", SUM("possible") AS "possible" FROM (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", "held", 0 AS "possible" FROM "kanon_run_with_placed" "placed" UNION ALL SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", 0 AS "held", "possible" FROM "kanon_run_with_behind" "behind") "both_counts" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1") "cells" FETCH FIRST 200001 ROWS ONLY;
+«disclosure/attacks/position_cells 3»
+"kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r0_p0", "r0_p1") AS "class0", DENSE_RANK() OVER (ORDER BY "r1_q0", "r1_q1", "r1_p0", "r1_p1") AS "class1", DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") AS "joint_class", "held", "possible" FROM «disclosure/attacks/position_cells 8» "cells" FETCH FIRST 200001 ROWS ONLY;
+
+-- disclosure/attacks/position_revealed
+«hierarchies/nesting 19»
+«hierarchies/coverage 14»
+«frequency/all_found 1»
+«disclosure/attacks/unknown 11»
+«disclosure/attacks/unknown 12»
+«disclosure/attacks/position_cells 1»
+«disclosure/attacks/position_cells 2»
+«disclosure/attacks/unknown 14»
+«disclosure/attacks/position_cells 3»
+"kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", "people" FROM (SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", SUM("held") AS "held", SUM(CASE WHEN "held" < "possible" THEN "held" ELSE "possible" END) AS "people" FROM «disclosure/attacks/position_cells 8» "cells" GROUP BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") "joint_classes" WHERE "held" < 3 AND "people" > 0 ORDER BY "held", "r0_q0", "r0_q1", "r1_q0", "r1_q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 23»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age")
@@ -2109,10 +2180,13 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 «hierarchies/nesting 22»
 «hierarchies/coverage 16»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
-"kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 "kanon_run_lookup1" AS «hierarchies/coverage 17»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
-"kanon_run_with_released_rows" AS (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/position_cells 1» AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "p0", CAST«disclosure/attacks/position_cells 2» AS "p1", "checked"."rowid" AS "row_id" FROM "clinic"."visits_release" "checked"), "kanon_run_with_released_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_rows" "released_rows"), "kanon_run_with_released_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_places" "released_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_source_rows" AS (SELECT "cover0"."label" AS "q0", "cover1"."label" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", "kanon_source"."rowid" AS "row_id" FROM "clinic"."other" "kanon_source" JOIN "kanon_run_ordered_cover0" "cover0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "cover0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_ordered_cover1" "cover1" ON ("kanon_source"."age" = "cover1"."value" OR ("kanon_source"."age" IS NULL AND "cover1"."value" IS NULL))), "kanon_run_with_source_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_rows" "source_rows"), "kanon_run_with_source_groups" AS (SELECT "q0", "q1", "p0", "p1", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_places" "source_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_compared" AS (SELECT "ours"."row_count" AS "row_count", "ours"."place" AS "ours", "theirs"."place" AS "theirs", ROW_NUMBER() OVER (PARTITION BY "ours"."q0", "ours"."q1" ORDER BY "ours"."p0", "ours"."p1") AS "position_in_class", COUNT(*) OVER (PARTITION BY "ours"."q0", "ours"."q1") AS "groups_in_class" FROM "kanon_run_with_released_groups" "ours" JOIN "kanon_run_with_source_groups" "theirs" ON ("ours"."q0" = "theirs"."q0" OR ("ours"."q0" IS NULL AND "theirs"."q0" IS NULL)) AND ("ours"."q1" = "theirs"."q1" OR ("ours"."q1" IS NULL AND "theirs"."q1" IS NULL)) AND ("ours"."p0" = "theirs"."p0" OR ("ours"."p0" IS NULL AND "theirs"."p0" IS NULL)) AND ("ours"."p1" = "theirs"."p1" OR ("ours"."p1" IS NULL AND "theirs"."p1" IS NULL))) SELECT SUM(CASE WHEN "groups_in_class" > 1 THEN "row_count" ELSE 0 END) AS "examined", COUNT(*) AS "groups_found", SUM(CASE WHEN "position_in_class" = 1 THEN 1 ELSE 0 END) AS "classes", SUM("row_count" * ("ours" - 0.5) * ("theirs" - 0.5)) AS "product", SUM("row_count" * ("ours" - 0.5) * ("ours" - 0.5)) AS "our_spread", SUM("row_count" * ("theirs" - 0.5) * ("theirs" - 0.5)) AS "their_spread" FROM "kanon_run_with_compared" "compared";
+«disclosure/attacks/level_misses 16»
+«frequency/all_found 1»
+«disclosure/attacks/position_cells 2»
+"kanon_run_with_released_rows" AS (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", «disclosure/attacks/position_cells 5» AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "p0", CAST«disclosure/attacks/position_cells 6» AS "p1", "checked"."rowid" AS "row_id" FROM "clinic"."visits_release" "checked"), "kanon_run_with_released_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_rows" "released_rows"), "kanon_run_with_released_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_places" "released_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_source_rows" AS (SELECT "cover0"."label" AS "q0", "cover1"."label" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", "kanon_source"."rowid" AS "row_id" FROM "clinic"."other" "kanon_source" JOIN "kanon_run_ordered_cover0" "cover0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "cover0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_ordered_cover1" "cover1" ON ("kanon_source"."age" = "cover1"."value" OR ("kanon_source"."age" IS NULL AND "cover1"."value" IS NULL))), "kanon_run_with_source_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_rows" "source_rows"), "kanon_run_with_source_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_places" "source_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_compared" AS (SELECT "ours"."row_count" AS "row_count", "ours"."place" AS "ours", "theirs"."place" AS "theirs", ROW_NUMBER() OVER (PARTITION BY "ours"."q0", "ours"."q1" ORDER BY "ours"."p0", "ours"."p1") AS "position_in_class", COUNT(*) OVER (PARTITION BY "ours"."q0", "ours"."q1") AS "groups_in_class" FROM "kanon_run_with_released_groups" "ours" JOIN "kanon_run_with_source_groups" "theirs" ON ("ours"."q0" = "theirs"."q0" OR ("ours"."q0" IS NULL AND "theirs"."q0" IS NULL)) AND ("ours"."q1" = "theirs"."q1" OR ("ours"."q1" IS NULL AND "theirs"."q1" IS NULL)) AND ("ours"."p0" = "theirs"."p0" OR ("ours"."p0" IS NULL AND "theirs"."p0" IS NULL)) AND ("ours"."p1" = "theirs"."p1" OR ("ours"."p1" IS NULL AND "theirs"."p1" IS NULL))) SELECT SUM(CASE WHEN "groups_in_class" > 1 THEN "row_count" ELSE 0 END) AS "examined", COUNT(*) AS "groups_found", SUM(CASE WHEN "position_in_class" = 1 THEN 1 ELSE 0 END) AS "classes", SUM("row_count" * ("ours" - 0.5) * ("theirs" - 0.5)) AS "product", SUM("row_count" * ("ours" - 0.5) * ("ours" - 0.5)) AS "our_spread", SUM("row_count" * ("theirs" - 0.5) * ("theirs" - 0.5)) AS "their_spread", (SELECT COUNT(*) FROM "kanon_run_with_released_rows" "released_rows") AS "released_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_released_groups" "own" JOIN "kanon_run_with_released_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "released_found", (SELECT COUNT(*) FROM "kanon_run_with_source_rows" "source_rows") AS "source_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_source_groups" "own" JOIN "kanon_run_with_source_groups" "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "source_found", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «frequency/all_found 2» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «frequency/all_found 3» AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", «frequency/all_found 4» AS "found2", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there3", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_values" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found3", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there4", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found4" FROM "kanon_run_with_compared" "compared";
 
 -- «hierarchies/nesting 26»
 WITH "kanon_run_consistent_people" AS «hierarchies/nesting 23»,
@@ -2166,13 +2240,19 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 3» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_lookup1" AS «hierarchies/coverage 19»,
 
 -- «disclosure/attacks/consistent 3»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»,
+"kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/consistent 4»
 "kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+
+-- «disclosure/attacks/consistent 5»
+(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+
+-- «disclosure/attacks/consistent 6»
+(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/consistent
 «hierarchies/nesting 26»
@@ -2181,39 +2261,39 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL))) "edges";
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL))) "edges";
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
 SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
 
--- «disclosure/attacks/counted 37»
+-- «disclosure/attacks/counted 39»
 (SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") "matched")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
-«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 37» "cases";
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 39» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 37» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 39» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
--- «disclosure/attacks/counted 38»
+-- «disclosure/attacks/counted 40»
 (SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") "matched")
 
 -- disclosure/attacks/counted
@@ -2223,16 +2303,16 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 37» "cases" WHERE
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows" FROM «disclosure/attacks/counted 38» "cases";
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 40» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 38» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 40» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 29»
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
@@ -2265,6 +2345,16 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
+-- «frequency/all_found 5»
+"kanon_run_lookup1" AS «hierarchies/coverage 22»,
+
+-- frequency/all_found
+«hierarchies/nesting 29»
+«hierarchies/coverage 20»
+«frequency/all_found 5»
+"kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM DUAL;
+
 -- «disclosure/attacks/level_misses 21»
 WITH "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»,
 
@@ -2292,32 +2382,29 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 SELECT "class_number", "value_number", "missing", "protected_value", "row_count" FROM "kanon_run_minimal0_numbered" FETCH FIRST 10001 ROWS ONLY;
 
 -- «disclosure/attacks/cells 1»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»,
-
--- «disclosure/attacks/cells 2»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/cells 4»
+-- «disclosure/attacks/cells 3»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup1"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup1"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup1"."l1" AS VARCHAR2(4000)) END)
 
--- «disclosure/attacks/cells 3»
-(«disclosure/attacks/cells 4» = "classes"."q1" OR («disclosure/attacks/cells 4» IS NULL AND "classes"."q1" IS NULL))
+-- «disclosure/attacks/cells 2»
+(«disclosure/attacks/cells 3» = "classes"."q1" OR («disclosure/attacks/cells 3» IS NULL AND "classes"."q1" IS NULL))
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 29»
 «hierarchies/coverage 20»
+«frequency/all_found 5»
 «disclosure/attacks/cells 1»
-«disclosure/attacks/cells 2»
 «disclosure/attacks/numbered_counts 1»
-SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup0"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 3» GROUP BY "classes"."class_number", "lookup0"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
+SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup0"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup0"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 29»
 «hierarchies/coverage 20»
+«frequency/all_found 5»
 «disclosure/attacks/cells 1»
-«disclosure/attacks/cells 2»
 «disclosure/attacks/numbered_counts 1»
-SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup1"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 3» GROUP BY "classes"."class_number", "lookup1"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
+SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup1"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" "vectors" JOIN "kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") "classes" ON (CAST("lookup0"."l1" AS VARCHAR2(4000)) = "classes"."q0" OR (CAST("lookup0"."l1" AS VARCHAR2(4000)) IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup1"."l0") "cells" FETCH FIRST 10001 ROWS ONLY;
 
 -- «hierarchies/nesting 32»
 WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 16»,
@@ -2380,9 +2467,9 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/guessed
 «hierarchies/nesting 32»
 «hierarchies/coverage 23»
+«disclosure/attacks/unknown 17»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 «disclosure/attacks/unknown 16»
-«disclosure/attacks/unknown 17»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 18»,
 "kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people") "vectors" JOIN "kanon_run_guessed0_0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_guessed0_0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_guessed0__labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 "kanon_run_guessed0_beliefs0" AS (SELECT "candidates"."q0" AS "q0", "candidates"."q1" AS "q1", "candidates"."p0" AS "value", "candidates"."matches" AS "prior", "listed"."people" AS "people", CAST("candidates"."matches" AS DOUBLE PRECISION) / CAST(SUM("candidates"."matches") OVER (PARTITION BY "candidates"."q0", "candidates"."q1") AS DOUBLE PRECISION) AS "belief" FROM "kanon_run_guessed0__candidates0" "candidates" JOIN (SELECT "q0", "q1", SUM("row_count") AS "people" FROM "kanon_run_guessed0__people" GROUP BY "q0", "q1") "listed" ON ("candidates"."q0" = "listed"."q0" OR ("candidates"."q0" IS NULL AND "listed"."q0" IS NULL)) AND ("candidates"."q1" = "listed"."q1" OR ("candidates"."q1" IS NULL AND "listed"."q1" IS NULL)) WHERE NOT "candidates"."p0" IS NULL),
@@ -2396,7 +2483,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 "kanon_run_guessed0_beliefs4" AS (SELECT "q0", "q1", "value", "prior", "people", "likelihood" / SUM("likelihood") OVER (PARTITION BY "q0", "q1") AS "belief" FROM "kanon_run_guessed0_learned4"),
 "kanon_run_guessed0_learned5" AS (SELECT "q0", "q1", "value", "prior", "people", CAST("prior" AS DOUBLE PRECISION) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q0")) * 1 / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q1")) * 1 / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) AS "likelihood" FROM "kanon_run_guessed0_beliefs4"),
 "kanon_run_guessed0_beliefs5" AS (SELECT "q0", "q1", "value", "prior", "people", "likelihood" / SUM("likelihood") OVER (PARTITION BY "q0", "q1") AS "belief" FROM "kanon_run_guessed0_learned5")
-SELECT SUM("people"."row_count") AS "examined", SUM(CASE WHEN "guesses"."belief" >= "guesses"."strongest" - 1.00000000000000006e-09 THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_strong" ELSE 0 END) AS "guessed_right", SUM(CASE WHEN "guesses"."prior" = "guesses"."most" THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_frequent" ELSE 0 END) AS "usually_right", SUM(CAST("people"."row_count" AS DOUBLE PRECISION) * "guesses"."belief") AS "believed" FROM "kanon_run_guessed0__people" "people" JOIN (SELECT "q0", "q1", "value", "belief", "prior", "strongest", "most", SUM(CASE WHEN "belief" >= "strongest" - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_strong", SUM(CASE WHEN "prior" = "most" THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_frequent" FROM (SELECT "q0", "q1", "value", "belief", "prior", MAX("belief") OVER (PARTITION BY "q0", "q1") AS "strongest", MAX("prior") OVER (PARTITION BY "q0", "q1") AS "most" FROM "kanon_run_guessed0_beliefs5") "compared") "guesses" ON ("people"."q0" = "guesses"."q0" OR ("people"."q0" IS NULL AND "guesses"."q0" IS NULL)) AND ("people"."q1" = "guesses"."q1" OR ("people"."q1" IS NULL AND "guesses"."q1" IS NULL)) AND "people"."p0" = "guesses"."value";
+SELECT SUM("people"."row_count") AS "examined", SUM(CASE WHEN "guesses"."belief" >= "guesses"."strongest" - 1.00000000000000006e-09 THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_strong" ELSE 0 END) AS "guessed_right", SUM(CASE WHEN "guesses"."prior" = "guesses"."most" THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_frequent" ELSE 0 END) AS "usually_right", SUM(CAST("people"."row_count" AS DOUBLE PRECISION) * "guesses"."belief") AS "believed", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM "kanon_run_guessed0__people" "people" JOIN (SELECT "q0", "q1", "value", "belief", "prior", "strongest", "most", SUM(CASE WHEN "belief" >= "strongest" - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_strong", SUM(CASE WHEN "prior" = "most" THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_frequent" FROM (SELECT "q0", "q1", "value", "belief", "prior", MAX("belief") OVER (PARTITION BY "q0", "q1") AS "strongest", MAX("prior") OVER (PARTITION BY "q0", "q1") AS "most" FROM "kanon_run_guessed0_beliefs5") "compared") "guesses" ON ("people"."q0" = "guesses"."q0" OR ("people"."q0" IS NULL AND "guesses"."q0" IS NULL)) AND ("people"."q1" = "guesses"."q1" OR ("people"."q1" IS NULL AND "guesses"."q1" IS NULL)) AND "people"."p0" = "guesses"."value";
 
 -- frequency/population/persons
 SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."census" "checked";
@@ -2491,64 +2578,83 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 UNION ALL
 «frequency/population/ambiguous 6»;
 
--- «frequency/population/overlap 3»
+-- «frequency/all_found 8»
 (SELECT "q0", CAST(CAST("written"."q0" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l0", "q1", CAST(CAST("written"."q1" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "l1" FROM (SELECT DISTINCT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1" FROM "clinic"."other" "checked") "written")
 
--- «frequency/population/overlap 2»
-(SELECT "labelled".*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS "is_top" FROM «frequency/population/overlap 3» "labelled")
+-- «frequency/all_found 7»
+(SELECT "labelled".*, CASE WHEN "l0" IN ('*') AND "l1" IN ('*') THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» "labelled")
+
+-- «frequency/all_found 6»
+"kanon_run_classes" AS «frequency/all_found 7»
+
+-- «frequency/all_found 9»
+(SELECT SUM("own"."row_count") FROM "kanon_run_population0" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+
+-- «frequency/all_found 10»
+(SELECT COUNT(*) FROM "kanon_run_classes" "own" JOIN (SELECT DISTINCT "l0" AS "value" FROM "kanon_run_classes") "again0" ON ("own"."l0" = "again0"."value" OR ("own"."l0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "l1" AS "value" FROM "kanon_run_classes") "again1" ON ("own"."l1" = "again1"."value" OR ("own"."l1" IS NULL AND "again1"."value" IS NULL)))
+
+-- frequency/all_found
+«hierarchies/range 1»
+«hierarchies/range 3»
+"kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
+«hierarchies/nesting 35»
+"kanon_run_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 2»
+«frequency/all_found 6»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there2", «frequency/all_found 10» AS "found2" FROM DUAL;
 
 -- «frequency/population/overlap 1»
-WITH "kanon_run_classes" AS «frequency/population/overlap 2»,
+WITH "kanon_run_classes" AS «frequency/all_found 7»,
 
--- «frequency/population/overlap 4»
+-- «frequency/population/overlap 2»
 "kanon_run_population0" AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 5»
+-- «frequency/population/overlap 3»
 "kanon_run_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 "kanon_run_labels1" AS «frequency/population/ambiguous 4»,
 
--- «frequency/population/overlap 8»
+-- «frequency/population/overlap 6»
 (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL)))
 
--- «frequency/population/overlap 7»
-"kanon_run_meaning1" AS «frequency/population/overlap 8»
+-- «frequency/population/overlap 5»
+"kanon_run_meaning1" AS «frequency/population/overlap 6»
 
--- «frequency/population/overlap 9»
+-- «frequency/population/overlap 7»
 SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 0) AS "others", (SELECT COUNT(*) FROM (SELECT DISTINCT "l0", "l1" FROM "kanon_run_classes" WHERE "is_top" = 0) "vectors") AS "looks", (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning0" GROUP BY "value" HAVING COUNT(*) > 1) "several0") + (SELECT COUNT(*) FROM (SELECT "value" FROM "kanon_run_meaning1" GROUP BY "value" HAVING COUNT(*) > 1) "several1") AS "several" FROM DUAL
 
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-«frequency/population/overlap 4»
+«frequency/population/overlap 2»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
-«frequency/population/overlap 7»
-«frequency/population/overlap 9»;
+«frequency/population/overlap 4»
+«frequency/population/overlap 5»
+«frequency/population/overlap 7»;
 
 -- «frequency/population/coverage 1»
-"kanon_run_classes" AS «frequency/population/overlap 2»,
+"kanon_run_classes" AS «frequency/all_found 7»,
 
 -- «frequency/population/coverage 2»
-"kanon_run_meaning1" AS «frequency/population/overlap 8»,
+"kanon_run_meaning1" AS «frequency/population/overlap 6»,
 
 -- frequency/population/coverage
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
-«frequency/population/overlap 4»
+«frequency/population/overlap 2»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matches1" AS (SELECT "vectors"."q0" AS "v0", "classes"."q0" AS "q0", "vectors"."q1" AS "v1", "classes"."q1" AS "q1", "vectors"."row_count" AS "row_count" FROM "kanon_run_population1" "vectors" JOIN "kanon_run_meaning0" "meaning0" ON ("vectors"."q0" = "meaning0"."value" OR ("vectors"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("vectors"."q1" = "meaning1"."value" OR ("vectors"."q1" IS NULL AND "meaning1"."value" IS NULL)) JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "meaning0"."label" OR ("classes"."l0" IS NULL AND "meaning0"."label" IS NULL)) AND ("classes"."l1" = "meaning1"."label" OR ("classes"."l1" IS NULL AND "meaning1"."label" IS NULL)))
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches1" GROUP BY "v0", "v1") "counted";
@@ -2572,10 +2678,10 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS 
 «hierarchies/nesting 35»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS «evaluate/achieved 7»,
 "kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_population1" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
@@ -2620,23 +2726,34 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 UNION ALL
 «hierarchies/coverage 30»;
 
--- «evaluate/achieved 11»
+-- «frequency/all_found 11»
 "kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
--- «evaluate/achieved 12»
+-- «frequency/all_found 12»
+(SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» "labelled")
+
+-- frequency/all_found
+«hierarchies/range 1»
+«hierarchies/nesting 37»
+"kanon_run_domain1" AS «hierarchies/nesting 36»,
+«frequency/all_found 11»
+"kanon_run_classes" AS «frequency/all_found 12»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
+
+-- «evaluate/achieved 11»
 "kanon_run_matched0" AS «evaluate/achieved 7»
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 37»
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
-"kanon_run_classes" AS (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/population/overlap 3» "labelled"),
-«frequency/population/overlap 5»
+"kanon_run_classes" AS «frequency/all_found 12»,
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«evaluate/achieved 11»
+«frequency/all_found 11»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
-«evaluate/achieved 12»
+«evaluate/achieved 11»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "row_count" FROM «evaluate/achieved 10» "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- verbs/check/unknown_persons
@@ -2671,33 +2788,41 @@ UNION ALL
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«evaluate/achieved 11»
+«frequency/all_found 11»
 «frequency/population/ambiguous 3»
 «frequency/population/ambiguous 5»
 UNION ALL
 «frequency/population/ambiguous 6»;
+
+-- frequency/all_found
+«hierarchies/nesting 38»
+«hierarchies/nesting 37»
+"kanon_run_domain1" AS «hierarchies/nesting 36»,
+«frequency/all_found 11»
+«frequency/all_found 6»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
 
 -- frequency/population/overlap
 «frequency/population/overlap 1»
 "kanon_run_population0" AS «hierarchies/range 4»,
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«evaluate/achieved 11»
-«frequency/population/overlap 6»
-«frequency/population/overlap 7»
-«frequency/population/overlap 9»;
+«frequency/all_found 11»
+«frequency/population/overlap 4»
+«frequency/population/overlap 5»
+«frequency/population/overlap 7»;
 
 -- frequency/population/coverage
 «hierarchies/nesting 38»
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«evaluate/achieved 11»
-«frequency/population/overlap 6»
+«frequency/all_found 11»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matches0" AS (SELECT "vectors"."q0" AS "v0", "classes"."q0" AS "q0", "vectors"."q1" AS "v1", "classes"."q1" AS "q1", "vectors"."row_count" AS "row_count" FROM "kanon_run_population0" "vectors" JOIN "kanon_run_meaning0" "meaning0" ON ("vectors"."q0" = "meaning0"."value" OR ("vectors"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("vectors"."q1" = "meaning1"."value" OR ("vectors"."q1" IS NULL AND "meaning1"."value" IS NULL)) JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "meaning0"."label" OR ("classes"."l0" IS NULL AND "meaning0"."label" IS NULL)) AND ("classes"."l1" = "meaning1"."label" OR ("classes"."l1" IS NULL AND "meaning1"."label" IS NULL)))
 SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches0" GROUP BY "v0", "v1") "counted";
@@ -2707,12 +2832,12 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS 
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«evaluate/achieved 11»
-«frequency/population/overlap 6»
+«frequency/all_found 11»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 12»
+«evaluate/achieved 11»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 4» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 9» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- disclosure/beliefs/weights
@@ -2790,7 +2915,7 @@ UNION ALL
 SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels1" GROUP BY "label") "meant";
 
 -- «disclosure/beliefs/shared 1»
-"kanon_run_beliefs0_classes" AS «frequency/population/overlap 2»,
+"kanon_run_beliefs0_classes" AS «frequency/all_found 7»,
 
 -- «disclosure/beliefs/shared 2»
 "kanon_run_beliefs0_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs0_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_beliefs0_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
@@ -2941,7 +3066,7 @@ UNION ALL
 SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels1" GROUP BY "label") "meant";
 
 -- «disclosure/beliefs/shared 7»
-"kanon_run_beliefs1_classes" AS «frequency/population/overlap 2»,
+"kanon_run_beliefs1_classes" AS «frequency/all_found 7»,
 
 -- «disclosure/beliefs/shared 8»
 "kanon_run_beliefs1_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_beliefs1_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_beliefs1_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
@@ -3079,18 +3204,18 @@ WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0"
 "kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
 «hierarchies/coverage 34»;
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 12»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
 
--- «evaluate/achieved 14»
+-- «evaluate/achieved 13»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", CAST(COUNT(*) AS INT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked"
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 "kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»,
 "kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
-«evaluate/achieved 13»
-«evaluate/achieved 14»;
+«evaluate/achieved 12»
+«evaluate/achieved 13»;
 
 -- «hierarchies/nesting 43»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "distinct_values") "labelled")
@@ -3118,8 +3243,8 @@ SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 43»,
-«evaluate/achieved 13»
-«evaluate/achieved 14»;
+«evaluate/achieved 12»
+«evaluate/achieved 13»;
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";

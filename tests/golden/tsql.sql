@@ -1470,6 +1470,12 @@ SELECT [lookup0].[l0] AS [sex], [kanon_source].[dx] AS [dx], CAST([kanon_source]
 INTO [kanon_scratch].[kanon_run_staged]
 FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup0].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup0].[c0] = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL;
 
+-- «frequency/population/sums 1»
+(SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], 1 AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [vectors].[row_count] AS [row_count] FROM [kanon_scratch].[kanon_run_people0] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]))
+
+-- frequency/population/sums
+SELECT (SELECT SUM([row_count]) FROM «frequency/population/sums 1» AS [frequency]) AS [encoded_rows], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_people0]) AS [all_rows];
+
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[kanon_unit] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
@@ -1480,7 +1486,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [
 (CASE WHEN [m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT) THEN 0 ELSE [class_rows] END)
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 2» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0], SUM([value_rows]) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], 1 AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [vectors].[row_count] AS [row_count] FROM [kanon_scratch].[kanon_run_people0] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value])) AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 2» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0], SUM([value_rows]) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «frequency/population/sums 1» AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', N'{"published_at": "(the time)"}');
@@ -1947,14 +1953,14 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- «disclosure/attacks/counted 1»
 [kanon_run_linked] AS «disclosure/attacks/level_misses 2»,
 
--- «disclosure/attacks/counted 3»
-(SELECT [value], CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0] WHERE [value] IS NULL OR NOT [l2] IS NULL UNION ALL SELECT [value], CAST([l3] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0])
-
 -- «disclosure/attacks/counted 2»
-[kanon_run_linked_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_linked]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_lookup1] AS «hierarchies/blank_ends 10»,
 
 -- «disclosure/attacks/counted 4»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 10»,
+(SELECT [value], CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0] WHERE [value] IS NULL OR NOT [l2] IS NULL UNION ALL SELECT [value], CAST([l3] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0])
+
+-- «disclosure/attacks/counted 3»
+[kanon_run_linked_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_linked]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/counted 7»
 (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END)
@@ -1969,6 +1975,12 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 [kanon_run_linked_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_linked]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label]))
 
 -- «disclosure/attacks/counted 9»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_external] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_external]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]))
+
+-- «disclosure/attacks/counted 10»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_linked] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_linked]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_linked]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_linked]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]))
+
+-- «disclosure/attacks/counted 11»
 (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [vectors].[p0] AS [p0], MIN([vectors].[row_count]) AS [people], SUM([released].[row_count]) AS [matches] FROM [kanon_run_external] AS [vectors] JOIN [kanon_run_linked_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_linked_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_linked] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) AND EXISTS(SELECT [vectors].[p0] INTERSECT SELECT [released].[p0]) GROUP BY [vectors].[q0], [vectors].[q1], [vectors].[p0]) AS [matched])
 
 -- disclosure/attacks/counted
@@ -1976,20 +1988,20 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 «disclosure/attacks/counted 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_external]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_linked]) AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 9» AS [cases];
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_external]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_linked]) AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[people] AS [whole]) AS [there0], «disclosure/attacks/counted 9» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 10» AS [found1] FROM «disclosure/attacks/counted 11» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
 «disclosure/attacks/counted 5»
-SELECT TOP 3 [q0], [q1], [p0], [people] FROM «disclosure/attacks/counted 9» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1], CASE WHEN [p0] IS NULL THEN 1 ELSE 0 END, [p0];
+SELECT TOP 3 [q0], [q1], [p0], [people] FROM «disclosure/attacks/counted 11» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1], CASE WHEN [p0] IS NULL THEN 1 ELSE 0 END, [p0];
 
--- «disclosure/attacks/counted 10»
+-- «disclosure/attacks/counted 12»
 (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [released].[q0] AS [q0], [released].[q1] AS [q1], [released].[p0] AS [p0], MIN([released].[row_count]) AS [people], SUM([vectors].[row_count]) AS [matches] FROM [kanon_run_external] AS [vectors] JOIN [kanon_run_linked_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_linked_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_linked] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) AND EXISTS(SELECT [vectors].[p0] INTERSECT SELECT [released].[p0]) GROUP BY [released].[q0], [released].[q1], [released].[p0]) AS [matched])
 
 -- disclosure/attacks/counted
@@ -1997,59 +2009,59 @@ SELECT TOP 3 [q0], [q1], [p0], [people] FROM «disclosure/attacks/counted 9» AS
 «disclosure/attacks/level_misses 4»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_linked]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_external]) AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 10» AS [cases];
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_linked]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_external]) AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[people] AS [whole]) AS [there0], «disclosure/attacks/counted 9» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 10» AS [found1] FROM «disclosure/attacks/counted 12» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
+«disclosure/attacks/counted 3»
 «disclosure/attacks/counted 2»
-«disclosure/attacks/counted 4»
 «disclosure/attacks/counted 5»
-SELECT TOP 3 [q0], [q1], [p0], [people] FROM «disclosure/attacks/counted 10» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1], CASE WHEN [p0] IS NULL THEN 1 ELSE 0 END, [p0];
+SELECT TOP 3 [q0], [q1], [p0], [people] FROM «disclosure/attacks/counted 12» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1], CASE WHEN [p0] IS NULL THEN 1 ELSE 0 END, [p0];
 
--- «disclosure/attacks/counted 13»
+-- «disclosure/attacks/counted 15»
 (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [checked].[age] AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 0 AS [reference_share], 1 AS [row_count] FROM [clinic].[visits_release] AS [checked])
 
--- «disclosure/attacks/counted 12»
-(SELECT [q0] AS [q0], [q1] AS [q1], [value_code] AS [value_code], [held] AS [held], ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [held] DESC) AS [value_position] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [frequency].[value_code] AS [value_code], 0 AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 13» AS [frequency] GROUP BY [frequency].[q0], [frequency].[q1], [frequency].[value_code]) AS [held_values])
-
--- «disclosure/attacks/counted 11»
-(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 1) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM «disclosure/attacks/counted 12» AS [ranked] GROUP BY [q0], [q1])
-
--- disclosure/attacks/counted
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 11» AS [cases];
-
--- disclosure/attacks/revealed
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 11» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
-
 -- «disclosure/attacks/counted 14»
-(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 2) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM «disclosure/attacks/counted 12» AS [ranked] GROUP BY [q0], [q1])
+(SELECT [q0] AS [q0], [q1] AS [q1], [value_code] AS [value_code], [held] AS [held], ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [held] DESC) AS [value_position] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [frequency].[value_code] AS [value_code], 0 AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 15» AS [frequency] GROUP BY [frequency].[q0], [frequency].[q1], [frequency].[value_code]) AS [held_values])
+
+-- «disclosure/attacks/counted 13»
+(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 1) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM «disclosure/attacks/counted 14» AS [ranked] GROUP BY [q0], [q1])
 
 -- disclosure/attacks/counted
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 14» AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 13» AS [cases];
 
 -- disclosure/attacks/revealed
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 14» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 13» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+
+-- «disclosure/attacks/counted 16»
+(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 2) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM «disclosure/attacks/counted 14» AS [ranked] GROUP BY [q0], [q1])
+
+-- disclosure/attacks/counted
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 16» AS [cases];
+
+-- disclosure/attacks/revealed
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 16» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
--- «disclosure/attacks/counted 15»
+-- «disclosure/attacks/counted 17»
 WITH [kanon_run_prior] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share] FROM (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value], COUNT_BIG(*) AS [reference_count] FROM [clinic].[other] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [value_counts])
 
--- «disclosure/attacks/counted 16»
-(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) AS [risk], CASE WHEN MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS [exposed], CASE WHEN MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [held] AS [held], [reference_share] AS [reference_share], SUM([held]) OVER (PARTITION BY [q0], [q1]) AS [class_total] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [frequency].[value_code] AS [value_code], COALESCE(MIN([reference].[reference_share]), 0) AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 13» AS [frequency] LEFT JOIN [kanon_run_prior] AS [reference] ON EXISTS(SELECT [frequency].[value_code] INTERSECT SELECT [reference].[reference_value]) GROUP BY [frequency].[q0], [frequency].[q1], [frequency].[value_code]) AS [held_values]) AS [totalled] GROUP BY [q0], [q1])
+-- «disclosure/attacks/counted 18»
+(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) AS [risk], CASE WHEN MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS [exposed], CASE WHEN MAX(CAST([held] AS FLOAT) / CAST([class_total] AS FLOAT) - [reference_share]) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [held] AS [held], [reference_share] AS [reference_share], SUM([held]) OVER (PARTITION BY [q0], [q1]) AS [class_total] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [frequency].[value_code] AS [value_code], COALESCE(MIN([reference].[reference_share]), 0) AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 15» AS [frequency] LEFT JOIN [kanon_run_prior] AS [reference] ON EXISTS(SELECT [frequency].[value_code] INTERSECT SELECT [reference].[reference_value]) GROUP BY [frequency].[q0], [frequency].[q1], [frequency].[value_code]) AS [held_values]) AS [totalled] GROUP BY [q0], [q1])
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 15»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 16» AS [cases];
+«disclosure/attacks/counted 17»
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 18» AS [cases];
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 15»
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 16» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+«disclosure/attacks/counted 17»
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 18» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[visits_release] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -2086,20 +2098,20 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [doma
 «hierarchies/coverage 8»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1] FROM [kanon_run_lookup0] AS [checked];
 
--- «disclosure/attacks/counted 17»
-(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 1) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value_code] AS [value_code], [held] AS [held], ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [held] DESC) AS [value_position] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [labels].[l1] AS [value_code], 0 AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 13» AS [frequency] JOIN [kanon_run_lookup0] AS [labels] ON EXISTS(SELECT [frequency].[value_code] INTERSECT SELECT [labels].[value]) GROUP BY [frequency].[q0], [frequency].[q1], [labels].[l1]) AS [held_values]) AS [ranked] GROUP BY [q0], [q1])
+-- «disclosure/attacks/counted 19»
+(SELECT [q0] AS [q0], [q1] AS [q1], SUM([held]) AS [people], CAST(SUM(CASE WHEN NOT [value_code] IS NULL AND [value_position] = 1 THEN [held] ELSE 0 END) AS FLOAT) / CAST(NULLIF(SUM(CASE WHEN NOT [value_code] IS NULL AND ([value_position] = 1 OR [value_position] > 1) THEN [held] ELSE 0 END), 0) AS FLOAT) AS [risk], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [exposed], CASE WHEN COUNT_BIG([value_code]) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value_code] AS [value_code], [held] AS [held], ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN [value_code] IS NULL THEN 1 ELSE 0 END, [held] DESC) AS [value_position] FROM (SELECT [frequency].[q0] AS [q0], [frequency].[q1] AS [q1], [labels].[l1] AS [value_code], 0 AS [reference_share], SUM([frequency].[row_count]) AS [held] FROM «disclosure/attacks/counted 15» AS [frequency] JOIN [kanon_run_lookup0] AS [labels] ON EXISTS(SELECT [frequency].[value_code] INTERSECT SELECT [labels].[value]) GROUP BY [frequency].[q0], [frequency].[q1], [labels].[l1]) AS [held_values]) AS [ranked] GROUP BY [q0], [q1])
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 7»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
 «hierarchies/coverage 8»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows] FROM «disclosure/attacks/counted 17» AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_meanings] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value])) AS [found0] FROM «disclosure/attacks/counted 19» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 7»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
 «hierarchies/coverage 8»
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 17» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 19» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -2172,7 +2184,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 1»
-[kanon_run_joined0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_joined_labels0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_joined0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_joined_labels0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 2»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 17»,
@@ -2211,7 +2223,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 4»
-[kanon_run_joined1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_joined_labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_joined1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_joined_labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 5»
 (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_joined_labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label]))
@@ -2225,65 +2237,65 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 [kanon_run_joined1_cover1] AS «disclosure/attacks/unknown 5»
 SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [released].[row_count] ELSE 0 END) AS [unknown_rows], SUM([released].[row_count]) AS [row_count] FROM [kanon_run_joined_labels1] AS [released] LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_joined1_cover0]) AS [cover0] ON EXISTS(SELECT [released].[q0] INTERSECT SELECT [cover0].[label]) LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_joined1_cover1]) AS [cover1] ON EXISTS(SELECT [released].[q1] INTERSECT SELECT [cover1].[label]);
 
--- «disclosure/attacks/counted 18»
+-- «disclosure/attacks/counted 20»
 [kanon_run_joined_labels0] AS «disclosure/attacks/level_misses 6»,
 
--- «disclosure/attacks/counted 19»
+-- «disclosure/attacks/counted 21»
 [kanon_run_joined0_cover1] AS «disclosure/attacks/unknown 3»,
 
--- «disclosure/attacks/counted 20»
+-- «disclosure/attacks/counted 22»
 [kanon_run_joined_candidates0] AS (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [released].[p0] AS [p0], [released].[p1] AS [p1], SUM([released].[row_count]) AS [matches] FROM (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1] FROM [kanon_run_joined_people]) AS [vectors] JOIN [kanon_run_joined0_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_joined0_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_joined_labels0] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1], [released].[p0], [released].[p1]),
 
--- «disclosure/attacks/counted 21»
+-- «disclosure/attacks/counted 23»
 [kanon_run_joined_labels1] AS «disclosure/attacks/level_misses 9»,
 
--- «disclosure/attacks/counted 22»
+-- «disclosure/attacks/counted 24»
 [kanon_run_joined1_cover1] AS «disclosure/attacks/unknown 5»,
 
--- «disclosure/attacks/counted 23»
+-- «disclosure/attacks/counted 25»
 [kanon_run_joined_candidates1] AS (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [released].[p0] AS [p0], [released].[p1] AS [p1], SUM([released].[row_count]) AS [matches] FROM (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1] FROM [kanon_run_joined_people]) AS [vectors] JOIN [kanon_run_joined1_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_joined1_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_joined_labels1] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1], [released].[p0], [released].[p1]),
 
--- «disclosure/attacks/counted 24»
+-- «disclosure/attacks/counted 26»
 [kanon_run_joined_told] AS (SELECT [q0], [q1], [p0], [p1], [mark], [matches], SUM([mark]) OVER (PARTITION BY [q0], [q1], [p0], [p1]) AS [releases], COUNT_BIG(*) OVER (PARTITION BY [q0], [q1], [p0], [p1]) AS [release_count], MIN([mark]) OVER (PARTITION BY [q0], [q1], [p0], [p1]) AS [first_mark] FROM (SELECT [q0], [q1], [p0], [p1], [matches], CAST(1 AS BIGINT) AS [mark] FROM [kanon_run_joined_candidates0] UNION ALL SELECT [q0], [q1], [p0], [p1], [matches], CAST(2 AS BIGINT) AS [mark] FROM [kanon_run_joined_candidates1]) AS [candidates]),
 
--- «disclosure/attacks/counted 25»
+-- «disclosure/attacks/counted 27»
 (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], [release_count] AS [release_count], [mark] AS [mark] FROM [kanon_run_joined_told] WHERE [first_mark] = 1 AND [release_count] > 1)
 
--- «disclosure/attacks/counted 26»
+-- «disclosure/attacks/counted 28»
 (SELECT [together].[q0] AS [q0], [together].[q1] AS [q1], [together].[releases] AS [releases], MIN([told].[matches]) AS [fewest] FROM [kanon_run_with_together] AS [together] JOIN [kanon_run_joined_told] AS [told] ON [together].[mark] = [told].[mark] AND EXISTS(SELECT [together].[q0] INTERSECT SELECT [told].[q0]) AND EXISTS(SELECT [together].[q1] INTERSECT SELECT [told].[q1]) GROUP BY [together].[q0], [together].[q1], [together].[releases], [told].[p0], [told].[p1] HAVING COUNT_BIG(*) = MIN([together].[release_count]))
 
--- «disclosure/attacks/counted 27»
+-- «disclosure/attacks/counted 29»
 (SELECT [people].[q0] AS [q0], [people].[q1] AS [q1], [people].[p0] AS [p0], [people].[p1] AS [p1], [people].[row_count] AS [people], CAST(1 AS FLOAT) / CAST([sized].[size] AS FLOAT) AS [risk], CASE WHEN [sized].[size] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [sized].[size] < 3 THEN 1 ELSE 0 END AS [beyond] FROM [kanon_run_joined_people] AS [people] JOIN [kanon_run_joined_told] AS [own] ON [own].[mark] = 1 AND [own].[release_count] > 1 AND EXISTS(SELECT [people].[q0] INTERSECT SELECT [own].[q0]) AND EXISTS(SELECT [people].[q1] INTERSECT SELECT [own].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [own].[p0]) AND EXISTS(SELECT [people].[p1] INTERSECT SELECT [own].[p1]) JOIN [kanon_run_with_sized] AS [sized] ON [own].[releases] = [sized].[releases] AND EXISTS(SELECT [own].[q0] INTERSECT SELECT [sized].[q0]) AND EXISTS(SELECT [own].[q1] INTERSECT SELECT [sized].[q1]))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 12»
 «hierarchies/coverage 9»
-«disclosure/attacks/counted 18»
+«disclosure/attacks/counted 20»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 19»
-«disclosure/attacks/counted 20»
 «disclosure/attacks/counted 21»
-«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/counted 23»
+«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 24»
-[kanon_run_with_together] AS «disclosure/attacks/counted 25», [kanon_run_with_common] AS «disclosure/attacks/counted 26», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM([fewest]) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_joined_people]) AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 27» AS [cases];
+«disclosure/attacks/counted 25»
+«disclosure/attacks/counted 26»
+[kanon_run_with_together] AS «disclosure/attacks/counted 27», [kanon_run_with_common] AS «disclosure/attacks/counted 28», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM([fewest]) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_joined_people]) AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_joined_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_joined_people]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_joined_people]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_joined_labels0] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_joined_labels0]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_joined_labels0]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_joined_labels0]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_joined_labels0]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [whole]) AS [there2], (SELECT SUM([own].[row_count]) FROM [kanon_run_joined_labels1] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_joined_labels1]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_joined_labels1]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_joined_labels1]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_joined_labels1]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value])) AS [found2] FROM «disclosure/attacks/counted 29» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 12»
 «hierarchies/coverage 9»
-«disclosure/attacks/counted 18»
+«disclosure/attacks/counted 20»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 19»
-«disclosure/attacks/counted 20»
 «disclosure/attacks/counted 21»
-«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/counted 23»
+«disclosure/attacks/unknown 4»
 «disclosure/attacks/counted 24»
-[kanon_run_with_together] AS «disclosure/attacks/counted 25», [kanon_run_with_common] AS «disclosure/attacks/counted 26», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM([fewest]) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 27» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+«disclosure/attacks/counted 25»
+«disclosure/attacks/counted 26»
+[kanon_run_with_together] AS «disclosure/attacks/counted 27», [kanon_run_with_common] AS «disclosure/attacks/counted 28», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM([fewest]) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 29» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- «hierarchies/blank_ends 19»
 (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], COUNT_BIG(*) AS [row_count] FROM [clinic].[other] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [kanon_source].[age], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
@@ -2353,7 +2365,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 6»
-[kanon_run_values_0_0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_values_0__labels0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_values_0_0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_values_0__labels0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 7»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 23»,
@@ -2389,7 +2401,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 9»
-[kanon_run_values_0_1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_values_0__labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_values_0_1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_values_0__labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 10»
 (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_values_0__labels1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label]))
@@ -2403,65 +2415,65 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 [kanon_run_values_0_1_cover1] AS «disclosure/attacks/unknown 10»
 SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [released].[row_count] ELSE 0 END) AS [unknown_rows], SUM([released].[row_count]) AS [row_count] FROM [kanon_run_values_0__labels1] AS [released] LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_values_0_1_cover0]) AS [cover0] ON EXISTS(SELECT [released].[q0] INTERSECT SELECT [cover0].[label]) LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_values_0_1_cover1]) AS [cover1] ON EXISTS(SELECT [released].[q1] INTERSECT SELECT [cover1].[label]);
 
--- «disclosure/attacks/counted 28»
+-- «disclosure/attacks/counted 30»
 [kanon_run_values_0__labels0] AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/counted 29»
+-- «disclosure/attacks/counted 31»
 [kanon_run_values_0_0_cover1] AS «disclosure/attacks/unknown 8»,
 
--- «disclosure/attacks/counted 30»
+-- «disclosure/attacks/counted 32»
 [kanon_run_values_0__candidates0] AS (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [released].[p0] AS [p0], SUM([released].[row_count]) AS [matches] FROM (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1] FROM [kanon_run_values_0__people]) AS [vectors] JOIN [kanon_run_values_0_0_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_values_0_0_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_values_0__labels0] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1], [released].[p0]),
 
--- «disclosure/attacks/counted 31»
+-- «disclosure/attacks/counted 33»
 [kanon_run_values_0__labels1] AS «disclosure/attacks/level_misses 14»,
 
--- «disclosure/attacks/counted 32»
+-- «disclosure/attacks/counted 34»
 [kanon_run_values_0_1_cover1] AS «disclosure/attacks/unknown 10»,
 
--- «disclosure/attacks/counted 33»
+-- «disclosure/attacks/counted 35»
 [kanon_run_values_0__candidates1] AS (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [released].[p0] AS [p0], SUM([released].[row_count]) AS [matches] FROM (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1] FROM [kanon_run_values_0__people]) AS [vectors] JOIN [kanon_run_values_0_1_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_values_0_1_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_values_0__labels1] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1], [released].[p0]),
 
--- «disclosure/attacks/counted 34»
+-- «disclosure/attacks/counted 36»
 [kanon_run_values_0__told] AS (SELECT [q0], [q1], [p0], [mark], [matches], SUM([mark]) OVER (PARTITION BY [q0], [q1], [p0]) AS [releases], COUNT_BIG(*) OVER (PARTITION BY [q0], [q1], [p0]) AS [release_count], MIN([mark]) OVER (PARTITION BY [q0], [q1], [p0]) AS [first_mark] FROM (SELECT [q0], [q1], [p0], [matches], CAST(1 AS BIGINT) AS [mark] FROM [kanon_run_values_0__candidates0] UNION ALL SELECT [q0], [q1], [p0], [matches], CAST(2 AS BIGINT) AS [mark] FROM [kanon_run_values_0__candidates1]) AS [candidates] WHERE NOT [p0] IS NULL),
 
--- «disclosure/attacks/counted 35»
+-- «disclosure/attacks/counted 37»
 (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], [release_count] AS [release_count], [mark] AS [mark] FROM [kanon_run_values_0__told] WHERE [first_mark] = 1 AND [release_count] > 1)
 
--- «disclosure/attacks/counted 36»
+-- «disclosure/attacks/counted 38»
 (SELECT [together].[q0] AS [q0], [together].[q1] AS [q1], [together].[releases] AS [releases], MIN([told].[matches]) AS [fewest] FROM [kanon_run_with_together] AS [together] JOIN [kanon_run_values_0__told] AS [told] ON [together].[mark] = [told].[mark] AND EXISTS(SELECT [together].[q0] INTERSECT SELECT [told].[q0]) AND EXISTS(SELECT [together].[q1] INTERSECT SELECT [told].[q1]) GROUP BY [together].[q0], [together].[q1], [together].[releases], [told].[p0] HAVING COUNT_BIG(*) = MIN([together].[release_count]))
 
--- «disclosure/attacks/counted 37»
+-- «disclosure/attacks/counted 39»
 (SELECT [people].[q0] AS [q0], [people].[q1] AS [q1], [people].[p0] AS [p0], [people].[row_count] AS [people], CAST(1 AS FLOAT) / CAST([sized].[size] AS FLOAT) AS [risk], CASE WHEN [sized].[size] < 2 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [sized].[size] < 2 THEN 1 ELSE 0 END AS [beyond] FROM [kanon_run_values_0__people] AS [people] JOIN [kanon_run_values_0__told] AS [own] ON [own].[mark] = 1 AND [own].[release_count] > 1 AND EXISTS(SELECT [people].[q0] INTERSECT SELECT [own].[q0]) AND EXISTS(SELECT [people].[q1] INTERSECT SELECT [own].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [own].[p0]) JOIN [kanon_run_with_sized] AS [sized] ON [own].[releases] = [sized].[releases] AND EXISTS(SELECT [own].[q0] INTERSECT SELECT [sized].[q0]) AND EXISTS(SELECT [own].[q1] INTERSECT SELECT [sized].[q1]))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 18»
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 30»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/counted 30»
 «disclosure/attacks/counted 31»
-«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 32»
 «disclosure/attacks/counted 33»
+«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 34»
-[kanon_run_with_together] AS «disclosure/attacks/counted 35», [kanon_run_with_common] AS «disclosure/attacks/counted 36», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM(1) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_values_0__people]) AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 37» AS [cases];
+«disclosure/attacks/counted 35»
+«disclosure/attacks/counted 36»
+[kanon_run_with_together] AS «disclosure/attacks/counted 37», [kanon_run_with_common] AS «disclosure/attacks/counted 38», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM(1) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], (SELECT SUM([row_count]) FROM [kanon_run_values_0__people]) AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_values_0__people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_values_0__people]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_values_0__labels0] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_values_0__labels0]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_values_0__labels0]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_values_0__labels0]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [whole]) AS [there2], (SELECT SUM([own].[row_count]) FROM [kanon_run_values_0__labels1] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_values_0__labels1]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_values_0__labels1]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_values_0__labels1]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found2] FROM «disclosure/attacks/counted 39» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 18»
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 30»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/counted 30»
 «disclosure/attacks/counted 31»
-«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 32»
 «disclosure/attacks/counted 33»
+«disclosure/attacks/unknown 9»
 «disclosure/attacks/counted 34»
-[kanon_run_with_together] AS «disclosure/attacks/counted 35», [kanon_run_with_common] AS «disclosure/attacks/counted 36», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM(1) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 37» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+«disclosure/attacks/counted 35»
+«disclosure/attacks/counted 36»
+[kanon_run_with_together] AS «disclosure/attacks/counted 37», [kanon_run_with_common] AS «disclosure/attacks/counted 38», [kanon_run_with_sized] AS (SELECT [q0] AS [q0], [q1] AS [q1], [releases] AS [releases], SUM(1) AS [size] FROM [kanon_run_with_common] AS [common] GROUP BY [q0], [q1], [releases]) SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 39» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[areas] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -2478,26 +2490,32 @@ WITH [kanon_run_view0] AS (SELECT CAST((CAST([kanon_source].[person] AS NVARCHAR
 -- «disclosure/attacks/view_rows 4»
 [kanon_run_joined_views] AS (SELECT [view0].[p0] AS [c0], [view0].[p1] AS [c1], [view0].[p2] AS [c2], [view0].[p3] AS [c3], [view0].[p4] AS [c4], [view0].[p5] AS [c5], DENSE_RANK() OVER (ORDER BY CASE WHEN [view0].[p2] IS NULL THEN 1 ELSE 0 END, [view0].[p2], CASE WHEN [view0].[p1] IS NULL THEN 1 ELSE 0 END, [view0].[p1]) AS [identity_number] FROM [kanon_run_view0] AS [view0] JOIN [kanon_run_view1] AS [view1] ON EXISTS(SELECT [view0].[p0] INTERSECT SELECT [view1].[p0]) AND EXISTS(SELECT [view0].[p1] INTERSECT SELECT [view1].[p1]) AND EXISTS(SELECT [view0].[p2] INTERSECT SELECT [view1].[p2]) AND EXISTS(SELECT [view0].[p3] INTERSECT SELECT [view1].[p3]) AND EXISTS(SELECT [view0].[p4] INTERSECT SELECT [view1].[p4]) AND EXISTS(SELECT [view0].[p5] INTERSECT SELECT [view1].[p5]))
 
+-- «disclosure/attacks/view_rows 5»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_view0] AS [own] JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_view0]) AS [again0] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_view0]) AS [again1] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p2] AS [value] FROM [kanon_run_view0]) AS [again2] ON EXISTS(SELECT [own].[p2] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p3] AS [value] FROM [kanon_run_view0]) AS [again3] ON EXISTS(SELECT [own].[p3] INTERSECT SELECT [again3].[value]) JOIN (SELECT DISTINCT [p4] AS [value] FROM [kanon_run_view0]) AS [again4] ON EXISTS(SELECT [own].[p4] INTERSECT SELECT [again4].[value]) JOIN (SELECT DISTINCT [p5] AS [value] FROM [kanon_run_view0]) AS [again5] ON EXISTS(SELECT [own].[p5] INTERSECT SELECT [again5].[value]))
+
+-- «disclosure/attacks/view_rows 6»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_view1] AS [own] JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_view1]) AS [again0] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_view1]) AS [again1] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p2] AS [value] FROM [kanon_run_view1]) AS [again2] ON EXISTS(SELECT [own].[p2] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p3] AS [value] FROM [kanon_run_view1]) AS [again3] ON EXISTS(SELECT [own].[p3] INTERSECT SELECT [again3].[value]) JOIN (SELECT DISTINCT [p4] AS [value] FROM [kanon_run_view1]) AS [again4] ON EXISTS(SELECT [own].[p4] INTERSECT SELECT [again4].[value]) JOIN (SELECT DISTINCT [p5] AS [value] FROM [kanon_run_view1]) AS [again5] ON EXISTS(SELECT [own].[p5] INTERSECT SELECT [again5].[value]))
+
 -- disclosure/attacks/view_rows
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_view0]) AS [own0], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1], [c2] AS [c2], [c3] AS [c3], [c4] AS [c4], [c5] AS [c5] FROM [kanon_run_joined_views]) AS [projected0]) AS [matched0], (SELECT COUNT_BIG(*) FROM [kanon_run_view1]) AS [own1], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1], [c2] AS [c2], [c3] AS [c3], [c4] AS [c4], [c5] AS [c5] FROM [kanon_run_joined_views]) AS [projected1]) AS [matched1];
+SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_view0]) AS [own0], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1], [c2] AS [c2], [c3] AS [c3], [c4] AS [c4], [c5] AS [c5] FROM [kanon_run_joined_views]) AS [projected0]) AS [matched0], (SELECT COUNT_BIG(*) FROM [kanon_run_view1]) AS [own1], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [c0] AS [c0], [c1] AS [c1], [c2] AS [c2], [c3] AS [c3], [c4] AS [c4], [c5] AS [c5] FROM [kanon_run_joined_views]) AS [projected1]) AS [matched1], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there0], «disclosure/attacks/view_rows 5» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[areas] AS [whole]) AS [there1], «disclosure/attacks/view_rows 6» AS [found1];
 
--- «disclosure/attacks/counted 38»
+-- «disclosure/attacks/counted 40»
 (SELECT MIN([q0]) AS [c2], MIN([q1]) AS [c1], 1 AS [people], CAST(1 AS FLOAT) / CAST(MIN([cover_size]) AS FLOAT) AS [risk], CASE WHEN MIN([cover_size]) < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN MIN([cover_size]) < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT MIN([c2]) AS [q0], MIN([c1]) AS [q1], MIN([identity_number]) AS [person], COUNT_BIG(DISTINCT [c4]) AS [cover_size] FROM [kanon_run_joined_views] WHERE NOT [c4] IS NULL GROUP BY [c2], [c1] HAVING MIN([identity_number]) = MAX([identity_number]) UNION ALL SELECT MIN([c2]) AS [q0], MIN([c1]) AS [q1], MIN([identity_number]) AS [person], COUNT_BIG(DISTINCT [c4]) AS [cover_size] FROM [kanon_run_joined_views] WHERE NOT [c4] IS NULL GROUP BY [c0], [c1], [c2], [c3], [c4], [c5] HAVING MIN([identity_number]) = MAX([identity_number]) UNION ALL SELECT MIN([c2]) AS [q0], MIN([c1]) AS [q1], MIN([identity_number]) AS [person], COUNT_BIG(DISTINCT [c4]) AS [cover_size] FROM [kanon_run_joined_views] WHERE NOT [c4] IS NULL GROUP BY [c0], [c1], [c2], [c3], [c4], [c5] HAVING MIN([identity_number]) = MAX([identity_number])) AS [covers] GROUP BY [person])
 
 -- disclosure/attacks/counted
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [identity_number] AS [identity_number] FROM [kanon_run_joined_views]) AS [identities]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 38» AS [cases];
+SELECT (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [identity_number] AS [identity_number] FROM [kanon_run_joined_views]) AS [identities]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there0], «disclosure/attacks/view_rows 5» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[areas] AS [whole]) AS [there1], «disclosure/attacks/view_rows 6» AS [found1] FROM «disclosure/attacks/counted 40» AS [cases];
 
 -- disclosure/attacks/revealed
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT TOP 3 [c2], [c1], [people] FROM «disclosure/attacks/counted 38» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [c2] IS NULL THEN 1 ELSE 0 END, [c2], CASE WHEN [c1] IS NULL THEN 1 ELSE 0 END, [c1];
+SELECT TOP 3 [c2], [c1], [people] FROM «disclosure/attacks/counted 40» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [c2] IS NULL THEN 1 ELSE 0 END, [c2], CASE WHEN [c1] IS NULL THEN 1 ELSE 0 END, [c1];
 
 -- release/count
 SELECT COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [counted];
@@ -2567,7 +2585,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 11»
-[kanon_run_placed0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_placed0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_placed0_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_placed0]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 12»
 [kanon_run_lookup1] AS «hierarchies/blank_ends 28»,
@@ -2593,14 +2611,17 @@ WITH [kanon_run_placed1] AS «disclosure/attacks/level_misses 9»,
 «hierarchies/blank_ends 25»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], [level2].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], [level2].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1], SUM(CASE WHEN [level2].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], [level2].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed2] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_placed1]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]) LEFT JOIN (SELECT DISTINCT CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level2] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level2].[label]);
 
+-- «disclosure/attacks/level_differences 2»
+[kanon_run_placed1] AS «disclosure/attacks/level_misses 9»
+
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 24»
 «hierarchies/coverage 11»
-[kanon_run_placed1] AS «disclosure/attacks/level_misses 9»
+«disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- «disclosure/attacks/unknown 14»
-[kanon_run_placed1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_placed1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_placed1_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_placed1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/unknown 15»
 (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_placed1]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label]))
@@ -2614,23 +2635,73 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 [kanon_run_placed1_cover1] AS «disclosure/attacks/unknown 15»
 SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [released].[row_count] ELSE 0 END) AS [unknown_rows], SUM([released].[row_count]) AS [row_count] FROM [kanon_run_placed1] AS [released] LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_placed1_cover0]) AS [cover0] ON EXISTS(SELECT [released].[q0] INTERSECT SELECT [cover0].[label]) LEFT JOIN (SELECT DISTINCT [label] AS [label], 1 AS [known] FROM [kanon_run_placed1_cover1]) AS [cover1] ON EXISTS(SELECT [released].[q1] INTERSECT SELECT [cover1].[label]);
 
+-- «frequency/all_found 1»
+[kanon_run_placed0] AS «disclosure/attacks/level_misses 6»,
+
+-- «frequency/all_found 2»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_placed_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_placed_people]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_placed_people]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value]))
+
+-- «frequency/all_found 3»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_placed0] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_placed0]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_placed0]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_placed0]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_placed0]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value]))
+
+-- «frequency/all_found 4»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_placed1] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_placed1]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_placed1]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_placed1]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value]) JOIN (SELECT DISTINCT [p1] AS [value] FROM [kanon_run_placed1]) AS [again3] ON EXISTS(SELECT [own].[p1] INTERSECT SELECT [again3].[value]))
+
+-- frequency/all_found
+«hierarchies/blank_ends 24»
+«hierarchies/coverage 11»
+«disclosure/attacks/unknown 12»
+«frequency/all_found 1»
+«disclosure/attacks/level_differences 2»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «frequency/all_found 2» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «frequency/all_found 3» AS [found1], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [whole]) AS [there2], «frequency/all_found 4» AS [found2];
+
 -- «disclosure/attacks/position_cells 1»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END)
+[kanon_run_placed0_cover1] AS «disclosure/attacks/unknown 13»,
 
 -- «disclosure/attacks/position_cells 2»
+[kanon_run_placed1] AS «disclosure/attacks/level_misses 9»,
+
+-- «disclosure/attacks/position_cells 3»
+[kanon_run_placed1_cover1] AS «disclosure/attacks/unknown 15»,
+
+-- «disclosure/attacks/position_cells 5»
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST((CAST([checked].[age] AS NVARCHAR(MAX)) + N'') AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END)
+
+-- «disclosure/attacks/position_cells 6»
 ((CASE WHEN ABS([checked].[weight]) < 1e18 AND [checked].[weight] = FLOOR([checked].[weight]) THEN CAST(CAST([checked].[weight] AS BIGINT) AS NVARCHAR(MAX)) ELSE CONVERT(NVARCHAR(MAX), [checked].[weight], 3) END + N'') AS NVARCHAR(MAX))
+
+-- «disclosure/attacks/position_cells 4»
+(SELECT [r0_q0] AS [r0_q0], [r0_q1] AS [r0_q1], [r0_p0] AS [r0_p0], [r0_p1] AS [r0_p1], [r1_q0] AS [r1_q0], [r1_q1] AS [r1_q1], [r1_p0] AS [r1_p0], [r1_p1] AS [r1_p1], COUNT_BIG(*) AS [held] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r0_q0], «disclosure/attacks/position_cells 5» COLLATE Latin1_General_BIN2 AS [r0_q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r0_p0], CAST«disclosure/attacks/position_cells 6» COLLATE Latin1_General_BIN2 AS [r0_p1], ROW_NUMBER() OVER (ORDER BY CASE WHEN [checked].[rowid] IS NULL THEN 1 ELSE 0 END, [checked].[rowid]) AS [position] FROM [clinic].[visits_release] AS [checked]) AS [rows0] JOIN (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r1_q0], «disclosure/attacks/position_cells 5» COLLATE Latin1_General_BIN2 AS [r1_q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r1_p0], CAST«disclosure/attacks/position_cells 6» COLLATE Latin1_General_BIN2 AS [r1_p1], ROW_NUMBER() OVER (ORDER BY CASE WHEN [checked].[rowid] IS NULL THEN 1 ELSE 0 END, [checked].[rowid]) AS [position] FROM [clinic].[before] AS [checked]) AS [rows1] ON [rows1].[position] = [rows0].[position] GROUP BY [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1])
+
+-- «disclosure/attacks/position_cells 7»
+(SELECT [labels0].[q0] AS [r0_q0], [labels0].[q1] AS [r0_q1], [labels0].[p0] AS [r0_p0], [labels0].[p1] AS [r0_p1], [labels1].[q0] AS [r1_q0], [labels1].[q1] AS [r1_q1], [labels1].[p0] AS [r1_p0], [labels1].[p1] AS [r1_p1], SUM([people].[row_count]) AS [possible] FROM [kanon_run_placed_people] AS [people] JOIN [kanon_run_placed0_cover0] AS [cover0_0] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [cover0_0].[value]) JOIN [kanon_run_placed0_cover1] AS [cover0_1] ON EXISTS(SELECT [people].[q1] INTERSECT SELECT [cover0_1].[value]) JOIN [kanon_run_placed0] AS [labels0] ON EXISTS(SELECT [cover0_0].[label] INTERSECT SELECT [labels0].[q0]) AND EXISTS(SELECT [cover0_1].[label] INTERSECT SELECT [labels0].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [labels0].[p0]) AND EXISTS(SELECT [people].[p1] INTERSECT SELECT [labels0].[p1]) JOIN [kanon_run_placed1_cover0] AS [cover1_0] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [cover1_0].[value]) JOIN [kanon_run_placed1_cover1] AS [cover1_1] ON EXISTS(SELECT [people].[q1] INTERSECT SELECT [cover1_1].[value]) JOIN [kanon_run_placed1] AS [labels1] ON EXISTS(SELECT [cover1_0].[label] INTERSECT SELECT [labels1].[q0]) AND EXISTS(SELECT [cover1_1].[label] INTERSECT SELECT [labels1].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [labels1].[p0]) AND EXISTS(SELECT [people].[p1] INTERSECT SELECT [labels1].[p1]) GROUP BY [labels0].[q0], [labels0].[q1], [labels0].[p0], [labels0].[p1], [labels1].[q0], [labels1].[q1], [labels1].[p0], [labels1].[p1])
+
+-- «disclosure/attacks/position_cells 8»
+(SELECT [r0_q0] AS [r0_q0], [r0_q1] AS [r0_q1], [r0_p0] AS [r0_p0], [r0_p1] AS [r0_p1], [r1_q0] AS [r1_q0], [r1_q1] AS [r1_q1], [r1_p0] AS [r1_p0], [r1_p1] AS [r1_p1], SUM([held]) AS [held], SUM([possible]) AS [possible] FROM (SELECT [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1], [held], 0 AS [possible] FROM [kanon_run_with_placed] AS [placed] UNION ALL SELECT [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1], 0 AS [held], [possible] FROM [kanon_run_with_behind] AS [behind]) AS [both_counts] GROUP BY [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1])
 
 -- disclosure/attacks/position_cells
 «hierarchies/blank_ends 24»
 «hierarchies/coverage 11»
-[kanon_run_placed0] AS «disclosure/attacks/level_misses 6»,
+«frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
-[kanon_run_placed0_cover1] AS «disclosure/attacks/unknown 13»,
-[kanon_run_placed1] AS «disclosure/attacks/level_misses 9»,
+«disclosure/attacks/position_cells 1»
+«disclosure/attacks/position_cells 2»
 «disclosure/attacks/unknown 14»
-[kanon_run_placed1_cover1] AS «disclosure/attacks/unknown 15»,
-[kanon_run_with_placed] AS (SELECT [r0_q0] AS [r0_q0], [r0_q1] AS [r0_q1], [r0_p0] AS [r0_p0], [r0_p1] AS [r0_p1], [r1_q0] AS [r1_q0], [r1_q1] AS [r1_q1], [r1_p0] AS [r1_p0], [r1_p1] AS [r1_p1], COUNT_BIG(*) AS [held] FROM (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r0_q0], «disclosure/attacks/position_cells 1» COLLATE Latin1_General_BIN2 AS [r0_q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r0_p0], CAST«disclosure/attacks/position_cells 2» COLLATE Latin1_General_BIN2 AS [r0_p1], ROW_NUMBER() OVER (ORDER BY CASE WHEN [checked].[rowid] IS NULL THEN 1 ELSE 0 END, [checked].[rowid]) AS [position] FROM [clinic].[visits_release] AS [checked]) AS [rows0] JOIN (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r1_q0], «disclosure/attacks/position_cells 1» COLLATE Latin1_General_BIN2 AS [r1_q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [r1_p0], CAST«disclosure/attacks/position_cells 2» COLLATE Latin1_General_BIN2 AS [r1_p1], ROW_NUMBER() OVER (ORDER BY CASE WHEN [checked].[rowid] IS NULL THEN 1 ELSE 0 END, [checked].[rowid]) AS [position] FROM [clinic].[before] AS [checked]) AS [rows1] ON [rows1].[position] = [rows0].[position] GROUP BY [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1]), [kanon_run_with_behind] AS (SELECT [labels0].[q0] AS [r0_q0], [labels0].[q1] AS [r0_q1], [labels0].[p0] AS [r0_p0], [labels0].[p1] AS [r0_p1], [labels1].[q0] AS [r1_q0], [labels1].[q1] AS [r1_q1], [labels1].[p0] AS [r1_p0], [labels1].[p1] AS [r1_p1], SUM([people].[row_count]) AS [possible] FROM [kanon_run_placed_people] AS [people] JOIN [kanon_run_placed0_cover0] AS [cover0_0] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [cover0_0].[value]) JOIN [kanon_run_placed0_cover1] AS [cover0_1] ON EXISTS(SELECT [people].[q1] INTERSECT SELECT [cover0_1].[value]) JOIN [kanon_run_placed0] AS [labels0] ON EXISTS(SELECT [cover0_0].[label] INTERSECT SELECT [labels0].[q0]) AND EXISTS(SELECT [cover0_1].[label] INTERSECT SELECT [labels0].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [labels0].[p0]) AND EXISTS(SELECT [people].[p1] INTERSECT SELECT [labels0].[p1]) JOIN [kanon_run_placed1_cover0] AS [cover1_0] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [cover1_0].[value]) JOIN [kanon_run_placed1_cover1] AS [cover1_1] ON EXISTS(SELECT [people].[q1] INTERSECT SELECT [cover1_1].[value]) JOIN [kanon_run_placed1] AS [labels1] ON EXISTS(SELECT [cover1_0].[label] INTERSECT SELECT [labels1].[q0]) AND EXISTS(SELECT [cover1_1].[label] INTERSECT SELECT [labels1].[q1]) AND EXISTS(SELECT [people].[p0] INTERSECT SELECT [labels1].[p0]) AND EXISTS(SELECT [people].[p1] INTERSECT SELECT [labels1].[p1]) GROUP BY [labels0].[q0], [labels0].[q1], [labels0].[p0], [labels0].[p1], [labels1].[q0], [labels1].[q1], [labels1].[p0], [labels1].[p1]) SELECT TOP 200001 DENSE_RANK() OVER (ORDER BY CASE WHEN [r0_q0] IS NULL THEN 1 ELSE 0 END, [r0_q0], CASE WHEN [r0_q1] IS NULL THEN 1 ELSE 0 END, [r0_q1], CASE WHEN [r0_p0] IS NULL THEN 1 ELSE 0 END, [r0_p0], CASE WHEN [r0_p1] IS NULL THEN 1 ELSE 0 END, [r0_p1]) AS [class0], DENSE_RANK() OVER (ORDER BY CASE WHEN [r1_q0] IS NULL THEN 1 ELSE 0 END, [r1_q0], CASE WHEN [r1_q1] IS NULL THEN 1 ELSE 0 END, [r1_q1], CASE WHEN [r1_p0] IS NULL THEN 1 ELSE 0 END, [r1_p0], CASE WHEN [r1_p1] IS NULL THEN 1 ELSE 0 END, [r1_p1]) AS [class1], DENSE_RANK() OVER (ORDER BY CASE WHEN [r0_q0] IS NULL THEN 1 ELSE 0 END, [r0_q0], CASE WHEN [r0_q1] IS NULL THEN 1 ELSE 0 END, [r0_q1], CASE WHEN [r1_q0] IS NULL THEN 1 ELSE 0 END, [r1_q0], CASE WHEN [r1_q1] IS NULL THEN 1 ELSE 0 END, [r1_q1]) AS [joint_class], [held], [possible] FROM (SELECT [r0_q0] AS [r0_q0], [r0_q1] AS [r0_q1], [r0_p0] AS [r0_p0], [r0_p1] AS [r0_p1], [r1_q0] AS [r1_q0], [r1_q1] AS [r1_q1], [r1_p0] AS [r1_p0], [r1_p1] AS [r1_p1], SUM([held]) AS [held], SUM([possible]) AS [possible] FROM (SELECT [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1], [held], 0 AS [possible] FROM [kanon_run_with_placed] AS [placed] UNION ALL SELECT [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1], 0 AS [held], [possible] FROM [kanon_run_with_behind] AS [behind]) AS [both_counts] GROUP BY [r0_q0], [r0_q1], [r0_p0], [r0_p1], [r1_q0], [r1_q1], [r1_p0], [r1_p1]) AS [cells];
+«disclosure/attacks/position_cells 3»
+[kanon_run_with_placed] AS «disclosure/attacks/position_cells 4», [kanon_run_with_behind] AS «disclosure/attacks/position_cells 7» SELECT TOP 200001 DENSE_RANK() OVER (ORDER BY CASE WHEN [r0_q0] IS NULL THEN 1 ELSE 0 END, [r0_q0], CASE WHEN [r0_q1] IS NULL THEN 1 ELSE 0 END, [r0_q1], CASE WHEN [r0_p0] IS NULL THEN 1 ELSE 0 END, [r0_p0], CASE WHEN [r0_p1] IS NULL THEN 1 ELSE 0 END, [r0_p1]) AS [class0], DENSE_RANK() OVER (ORDER BY CASE WHEN [r1_q0] IS NULL THEN 1 ELSE 0 END, [r1_q0], CASE WHEN [r1_q1] IS NULL THEN 1 ELSE 0 END, [r1_q1], CASE WHEN [r1_p0] IS NULL THEN 1 ELSE 0 END, [r1_p0], CASE WHEN [r1_p1] IS NULL THEN 1 ELSE 0 END, [r1_p1]) AS [class1], DENSE_RANK() OVER (ORDER BY CASE WHEN [r0_q0] IS NULL THEN 1 ELSE 0 END, [r0_q0], CASE WHEN [r0_q1] IS NULL THEN 1 ELSE 0 END, [r0_q1], CASE WHEN [r1_q0] IS NULL THEN 1 ELSE 0 END, [r1_q0], CASE WHEN [r1_q1] IS NULL THEN 1 ELSE 0 END, [r1_q1]) AS [joint_class], [held], [possible] FROM «disclosure/attacks/position_cells 8» AS [cells];
+
+-- disclosure/attacks/position_revealed
+«hierarchies/blank_ends 24»
+«hierarchies/coverage 11»
+«frequency/all_found 1»
+«disclosure/attacks/unknown 11»
+«disclosure/attacks/unknown 12»
+«disclosure/attacks/position_cells 1»
+«disclosure/attacks/position_cells 2»
+«disclosure/attacks/unknown 14»
+«disclosure/attacks/position_cells 3»
+[kanon_run_with_placed] AS «disclosure/attacks/position_cells 4», [kanon_run_with_behind] AS «disclosure/attacks/position_cells 7» SELECT TOP 3 [r0_q0], [r0_q1], [r1_q0], [r1_q1], [people] FROM (SELECT [r0_q0] AS [r0_q0], [r0_q1] AS [r0_q1], [r1_q0] AS [r1_q0], [r1_q1] AS [r1_q1], SUM([held]) AS [held], SUM(CASE WHEN [held] < [possible] THEN [held] ELSE [possible] END) AS [people] FROM «disclosure/attacks/position_cells 8» AS [cells] GROUP BY [r0_q0], [r0_q1], [r1_q0], [r1_q1]) AS [joint_classes] WHERE [held] < 3 AND [people] > 0 ORDER BY CASE WHEN [held] IS NULL THEN 1 ELSE 0 END, [held], CASE WHEN [r0_q0] IS NULL THEN 1 ELSE 0 END, [r0_q0], CASE WHEN [r0_q1] IS NULL THEN 1 ELSE 0 END, [r0_q1], CASE WHEN [r1_q0] IS NULL THEN 1 ELSE 0 END, [r1_q0], CASE WHEN [r1_q1] IS NULL THEN 1 ELSE 0 END, [r1_q1];
 
 -- «hierarchies/blank_ends 30»
 (SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[other] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [kanon_source].[age])
@@ -2697,10 +2768,13 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 «hierarchies/blank_ends 29»
 «hierarchies/coverage 12»
 [kanon_run_ordered_labels] AS «disclosure/attacks/level_misses 18»,
-[kanon_run_ordered_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_ordered_labels]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_ordered_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_ordered_labels]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 [kanon_run_lookup1] AS «hierarchies/blank_ends 34»,
 [kanon_run_ordered_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_ordered_labels]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
-[kanon_run_with_released_rows] AS (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], «disclosure/attacks/position_cells 1» COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], CAST«disclosure/attacks/position_cells 2» COLLATE Latin1_General_BIN2 AS [p1], [checked].[rowid] AS [row_id] FROM [clinic].[visits_release] AS [checked]), [kanon_run_with_released_places] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], (CAST(ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN [row_id] IS NULL THEN 1 ELSE 0 END, [row_id]) AS FLOAT) - 0.5) / CAST(COUNT_BIG(*) OVER (PARTITION BY [q0], [q1]) AS FLOAT) AS [place] FROM [kanon_run_with_released_rows] AS [released_rows]), [kanon_run_with_released_groups] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], COUNT_BIG(*) AS [row_count], SUM([place]) / CAST(COUNT_BIG(*) AS FLOAT) AS [place] FROM [kanon_run_with_released_places] AS [released_places] GROUP BY [q0], [q1], [p0], [p1]), [kanon_run_with_source_rows] AS (SELECT [cover0].[label] AS [q0], [cover1].[label] AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], CAST«hierarchies/blank_ends 3» COLLATE Latin1_General_BIN2 AS [p1], [kanon_source].[rowid] AS [row_id] FROM [clinic].[other] AS [kanon_source] JOIN [kanon_run_ordered_cover0] AS [cover0] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_ordered_cover1] AS [cover1] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [cover1].[value])), [kanon_run_with_source_places] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], (CAST(ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN [row_id] IS NULL THEN 1 ELSE 0 END, [row_id]) AS FLOAT) - 0.5) / CAST(COUNT_BIG(*) OVER (PARTITION BY [q0], [q1]) AS FLOAT) AS [place] FROM [kanon_run_with_source_rows] AS [source_rows]), [kanon_run_with_source_groups] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], SUM([place]) / CAST(COUNT_BIG(*) AS FLOAT) AS [place] FROM [kanon_run_with_source_places] AS [source_places] GROUP BY [q0], [q1], [p0], [p1]), [kanon_run_with_compared] AS (SELECT [ours].[row_count] AS [row_count], [ours].[place] AS [ours], [theirs].[place] AS [theirs], ROW_NUMBER() OVER (PARTITION BY [ours].[q0], [ours].[q1] ORDER BY CASE WHEN [ours].[p0] IS NULL THEN 1 ELSE 0 END, [ours].[p0], CASE WHEN [ours].[p1] IS NULL THEN 1 ELSE 0 END, [ours].[p1]) AS [position_in_class], COUNT_BIG(*) OVER (PARTITION BY [ours].[q0], [ours].[q1]) AS [groups_in_class] FROM [kanon_run_with_released_groups] AS [ours] JOIN [kanon_run_with_source_groups] AS [theirs] ON EXISTS(SELECT [ours].[q0] INTERSECT SELECT [theirs].[q0]) AND EXISTS(SELECT [ours].[q1] INTERSECT SELECT [theirs].[q1]) AND EXISTS(SELECT [ours].[p0] INTERSECT SELECT [theirs].[p0]) AND EXISTS(SELECT [ours].[p1] INTERSECT SELECT [theirs].[p1])) SELECT SUM(CASE WHEN [groups_in_class] > 1 THEN [row_count] ELSE 0 END) AS [examined], COUNT_BIG(*) AS [groups_found], SUM(CASE WHEN [position_in_class] = 1 THEN 1 ELSE 0 END) AS [classes], SUM([row_count] * ([ours] - 0.5) * ([theirs] - 0.5)) AS [product], SUM([row_count] * ([ours] - 0.5) * ([ours] - 0.5)) AS [our_spread], SUM([row_count] * ([theirs] - 0.5) * ([theirs] - 0.5)) AS [their_spread] FROM [kanon_run_with_compared] AS [compared];
+«disclosure/attacks/level_misses 16»
+«frequency/all_found 1»
+«disclosure/attacks/position_cells 2»
+[kanon_run_with_released_rows] AS (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], «disclosure/attacks/position_cells 5» COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], CAST«disclosure/attacks/position_cells 6» COLLATE Latin1_General_BIN2 AS [p1], [checked].[rowid] AS [row_id] FROM [clinic].[visits_release] AS [checked]), [kanon_run_with_released_places] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], (CAST(ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN [row_id] IS NULL THEN 1 ELSE 0 END, [row_id]) AS FLOAT) - 0.5) / CAST(COUNT_BIG(*) OVER (PARTITION BY [q0], [q1]) AS FLOAT) AS [place] FROM [kanon_run_with_released_rows] AS [released_rows]), [kanon_run_with_released_groups] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], COUNT_BIG(*) AS [row_count], SUM([place]) / CAST(COUNT_BIG(*) AS FLOAT) AS [place] FROM [kanon_run_with_released_places] AS [released_places] GROUP BY [q0], [q1], [p0], [p1]), [kanon_run_with_source_rows] AS (SELECT [cover0].[label] AS [q0], [cover1].[label] AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [p0], CAST«hierarchies/blank_ends 3» COLLATE Latin1_General_BIN2 AS [p1], [kanon_source].[rowid] AS [row_id] FROM [clinic].[other] AS [kanon_source] JOIN [kanon_run_ordered_cover0] AS [cover0] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_ordered_cover1] AS [cover1] ON EXISTS(SELECT [kanon_source].[age] INTERSECT SELECT [cover1].[value])), [kanon_run_with_source_places] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], (CAST(ROW_NUMBER() OVER (PARTITION BY [q0], [q1] ORDER BY CASE WHEN [row_id] IS NULL THEN 1 ELSE 0 END, [row_id]) AS FLOAT) - 0.5) / CAST(COUNT_BIG(*) OVER (PARTITION BY [q0], [q1]) AS FLOAT) AS [place] FROM [kanon_run_with_source_rows] AS [source_rows]), [kanon_run_with_source_groups] AS (SELECT [q0] AS [q0], [q1] AS [q1], [p0] AS [p0], [p1] AS [p1], COUNT_BIG(*) AS [row_count], SUM([place]) / CAST(COUNT_BIG(*) AS FLOAT) AS [place] FROM [kanon_run_with_source_places] AS [source_places] GROUP BY [q0], [q1], [p0], [p1]), [kanon_run_with_compared] AS (SELECT [ours].[row_count] AS [row_count], [ours].[place] AS [ours], [theirs].[place] AS [theirs], ROW_NUMBER() OVER (PARTITION BY [ours].[q0], [ours].[q1] ORDER BY CASE WHEN [ours].[p0] IS NULL THEN 1 ELSE 0 END, [ours].[p0], CASE WHEN [ours].[p1] IS NULL THEN 1 ELSE 0 END, [ours].[p1]) AS [position_in_class], COUNT_BIG(*) OVER (PARTITION BY [ours].[q0], [ours].[q1]) AS [groups_in_class] FROM [kanon_run_with_released_groups] AS [ours] JOIN [kanon_run_with_source_groups] AS [theirs] ON EXISTS(SELECT [ours].[q0] INTERSECT SELECT [theirs].[q0]) AND EXISTS(SELECT [ours].[q1] INTERSECT SELECT [theirs].[q1]) AND EXISTS(SELECT [ours].[p0] INTERSECT SELECT [theirs].[p0]) AND EXISTS(SELECT [ours].[p1] INTERSECT SELECT [theirs].[p1])) SELECT SUM(CASE WHEN [groups_in_class] > 1 THEN [row_count] ELSE 0 END) AS [examined], COUNT_BIG(*) AS [groups_found], SUM(CASE WHEN [position_in_class] = 1 THEN 1 ELSE 0 END) AS [classes], SUM([row_count] * ([ours] - 0.5) * ([theirs] - 0.5)) AS [product], SUM([row_count] * ([ours] - 0.5) * ([ours] - 0.5)) AS [our_spread], SUM([row_count] * ([theirs] - 0.5) * ([theirs] - 0.5)) AS [their_spread], (SELECT COUNT_BIG(*) FROM [kanon_run_with_released_rows] AS [released_rows]) AS [released_there], (SELECT SUM([own].[row_count]) FROM [kanon_run_with_released_groups] AS [own] JOIN [kanon_run_with_released_groups] AS [again] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again].[q0]) AND EXISTS(SELECT [own].[q1] INTERSECT SELECT [again].[q1]) AND EXISTS(SELECT [own].[p0] INTERSECT SELECT [again].[p0]) AND EXISTS(SELECT [own].[p1] INTERSECT SELECT [again].[p1])) AS [released_found], (SELECT COUNT_BIG(*) FROM [kanon_run_with_source_rows] AS [source_rows]) AS [source_there], (SELECT SUM([own].[row_count]) FROM [kanon_run_with_source_groups] AS [own] JOIN [kanon_run_with_source_groups] AS [again] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again].[q0]) AND EXISTS(SELECT [own].[q1] INTERSECT SELECT [again].[q1]) AND EXISTS(SELECT [own].[p0] INTERSECT SELECT [again].[p0]) AND EXISTS(SELECT [own].[p1] INTERSECT SELECT [again].[p1])) AS [source_found], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «frequency/all_found 2» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «frequency/all_found 3» AS [found1], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [whole]) AS [there2], «frequency/all_found 4» AS [found2], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there3], (SELECT SUM([own].[row_count]) FROM [kanon_run_ordered_values] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found3], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there4], (SELECT SUM([own].[row_count]) FROM [kanon_run_ordered_labels] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_ordered_labels]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_ordered_labels]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found4] FROM [kanon_run_with_compared] AS [compared];
 
 -- «hierarchies/blank_ends 35»
 WITH [kanon_run_consistent_people] AS «hierarchies/blank_ends 30»,
@@ -2767,13 +2841,19 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 [kanon_run_consistent_rows] AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-[kanon_run_consistent_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 3» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+[kanon_run_lookup1] AS «hierarchies/blank_ends 39»,
 
 -- «disclosure/attacks/consistent 3»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 39»,
+[kanon_run_consistent_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 
 -- «disclosure/attacks/consistent 4»
 [kanon_run_consistent_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 6» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label]))
+
+-- «disclosure/attacks/consistent 5»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_consistent_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
+
+-- «disclosure/attacks/consistent 6»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_consistent_rows] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_rows]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistent_rows]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/consistent
 «hierarchies/blank_ends 35»
@@ -2782,39 +2862,39 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_people]) - COALESCE(SUM(CASE WHEN [person_edge] = 1 THEN [people] ELSE 0 END), 0) AS [alone], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_rows]) - COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [of_nobody], MAX([degree]) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [records] THEN [released] - [records] ELSE 0 END), 0) AS [missing] FROM (SELECT [vectors].[row_count] AS [people], [released].[row_count] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vectors].[q0], [vectors].[q1]) AS [degree], SUM([vectors].[row_count]) OVER (PARTITION BY [released].[q0], [released].[q1]) AS [records], ROW_NUMBER() OVER (PARTITION BY [vectors].[q0], [vectors].[q1] ORDER BY CASE WHEN [released].[row_count] IS NULL THEN 1 ELSE 0 END, [released].[row_count]) AS [person_edge], ROW_NUMBER() OVER (PARTITION BY [released].[q0], [released].[q1] ORDER BY CASE WHEN [vectors].[row_count] IS NULL THEN 1 ELSE 0 END, [vectors].[row_count]) AS [row_edge] FROM [kanon_run_consistent_people] AS [vectors] JOIN [kanon_run_consistent_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_consistent_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1])) AS [edges];
+SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_people]) - COALESCE(SUM(CASE WHEN [person_edge] = 1 THEN [people] ELSE 0 END), 0) AS [alone], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_rows]) - COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [of_nobody], MAX([degree]) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [records] THEN [released] - [records] ELSE 0 END), 0) AS [missing], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 5» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 6» AS [found1] FROM (SELECT [vectors].[row_count] AS [people], [released].[row_count] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vectors].[q0], [vectors].[q1]) AS [degree], SUM([vectors].[row_count]) OVER (PARTITION BY [released].[q0], [released].[q1]) AS [records], ROW_NUMBER() OVER (PARTITION BY [vectors].[q0], [vectors].[q1] ORDER BY CASE WHEN [released].[row_count] IS NULL THEN 1 ELSE 0 END, [released].[row_count]) AS [person_edge], ROW_NUMBER() OVER (PARTITION BY [released].[q0], [released].[q1] ORDER BY CASE WHEN [vectors].[row_count] IS NULL THEN 1 ELSE 0 END, [vectors].[row_count]) AS [row_edge] FROM [kanon_run_consistent_people] AS [vectors] JOIN [kanon_run_consistent_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_consistent_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1])) AS [edges];
 
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
 «hierarchies/coverage 13»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
 SELECT TOP 20001 [own], [low], [high], [place], MIN([released]) AS [released], SUM([people]) AS [people] FROM (SELECT CASE WHEN COUNT_BIG(*) OVER (PARTITION BY [person]) <= 2 THEN 0 ELSE [person] END AS [own], MIN([place]) OVER (PARTITION BY [person]) AS [low], MAX([place]) OVER (PARTITION BY [person]) AS [high], [place] AS [place], [released] AS [released], [people] AS [people] FROM (SELECT DENSE_RANK() OVER (ORDER BY CASE WHEN [vectors].[q0] IS NULL THEN 1 ELSE 0 END, [vectors].[q0], CASE WHEN [vectors].[q1] IS NULL THEN 1 ELSE 0 END, [vectors].[q1]) AS [person], DENSE_RANK() OVER (ORDER BY CASE WHEN [released].[q0] IS NULL THEN 1 ELSE 0 END, [released].[q0], CASE WHEN [released].[q1] IS NULL THEN 1 ELSE 0 END, [released].[q1]) AS [place], [vectors].[row_count] AS [people], [released].[row_count] AS [released] FROM [kanon_run_consistent_people] AS [vectors] JOIN [kanon_run_consistent_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_consistent_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1])) AS [edges]) AS [told] GROUP BY [own], [low], [high], [place];
 
--- «disclosure/attacks/counted 39»
+-- «disclosure/attacks/counted 41»
 (SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], MIN([vectors].[row_count]) AS [people], SUM([released].[row_count]) AS [matches] FROM [kanon_run_consistent_people] AS [vectors] JOIN [kanon_run_consistent_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_consistent_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1]) AS [matched])
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
 «hierarchies/coverage 13»
-«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 39» AS [cases];
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 5» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 6» AS [found1] FROM «disclosure/attacks/counted 41» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 35»
 «hierarchies/coverage 13»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 39» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 41» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
--- «disclosure/attacks/counted 40»
+-- «disclosure/attacks/counted 42»
 (SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [released].[q0] AS [q0], [released].[q1] AS [q1], MIN([released].[row_count]) AS [people], SUM([vectors].[row_count]) AS [matches] FROM [kanon_run_consistent_people] AS [vectors] JOIN [kanon_run_consistent_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_consistent_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [released].[q0], [released].[q1]) AS [matched])
 
 -- disclosure/attacks/counted
@@ -2824,16 +2904,16 @@ SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 39» AS [cas
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows] FROM «disclosure/attacks/counted 40» AS [cases];
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 5» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 6» AS [found1] FROM «disclosure/attacks/counted 42» AS [cases];
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 35»
 «hierarchies/coverage 13»
 «disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 40» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 42» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- «hierarchies/blank_ends 40»
 WITH [kanon_run_minimal0_people] AS «hierarchies/blank_ends 30»,
@@ -2879,6 +2959,16 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [doma
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_minimal0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
 
+-- «frequency/all_found 5»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 45»,
+
+-- frequency/all_found
+«hierarchies/blank_ends 40»
+«hierarchies/coverage 14»
+«frequency/all_found 5»
+[kanon_run_minimal0_labels] AS «disclosure/attacks/level_misses 11»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_labels] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_minimal0_labels]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1];
+
 -- «disclosure/attacks/level_misses 21»
 WITH [kanon_run_minimal0_labels] AS «disclosure/attacks/level_misses 11»,
 
@@ -2906,29 +2996,26 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL THEN 1 ELSE 0 END) AS [missed0], S
 SELECT TOP 10001 [class_number], [value_number], [missing], [protected_value], [row_count] FROM [kanon_run_minimal0_numbered];
 
 -- «disclosure/attacks/cells 1»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 45»,
-
--- «disclosure/attacks/cells 2»
 [kanon_run_minimal0_labels] AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/cells 3»
+-- «disclosure/attacks/cells 2»
 (SELECT (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup1].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup1].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup1].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 INTERSECT SELECT [classes].[q1])
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
 «hierarchies/coverage 14»
+«frequency/all_found 5»
 «disclosure/attacks/cells 1»
-«disclosure/attacks/cells 2»
 «disclosure/attacks/numbered_counts 1»
-SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_number] AS [class_number], [lookup0].[l0] AS [finer], SUM([vectors].[row_count]) AS [cell_rows] FROM [kanon_run_minimal0_people] AS [vectors] JOIN [kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) LEFT JOIN (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [class_number] AS [class_number] FROM [kanon_run_minimal0_numbered]) AS [classes] ON EXISTS(SELECT CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [classes].[q0]) AND EXISTS«disclosure/attacks/cells 3» GROUP BY [classes].[class_number], [lookup0].[l0]) AS [cells];
+SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_number] AS [class_number], [lookup0].[l0] AS [finer], SUM([vectors].[row_count]) AS [cell_rows] FROM [kanon_run_minimal0_people] AS [vectors] JOIN [kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) LEFT JOIN (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [class_number] AS [class_number] FROM [kanon_run_minimal0_numbered]) AS [classes] ON EXISTS(SELECT CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [classes].[q0]) AND EXISTS«disclosure/attacks/cells 2» GROUP BY [classes].[class_number], [lookup0].[l0]) AS [cells];
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
 «hierarchies/coverage 14»
+«frequency/all_found 5»
 «disclosure/attacks/cells 1»
-«disclosure/attacks/cells 2»
 «disclosure/attacks/numbered_counts 1»
-SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_number] AS [class_number], [lookup1].[l0] AS [finer], SUM([vectors].[row_count]) AS [cell_rows] FROM [kanon_run_minimal0_people] AS [vectors] JOIN [kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) LEFT JOIN (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [class_number] AS [class_number] FROM [kanon_run_minimal0_numbered]) AS [classes] ON EXISTS(SELECT CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [classes].[q0]) AND EXISTS«disclosure/attacks/cells 3» GROUP BY [classes].[class_number], [lookup1].[l0]) AS [cells];
+SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_number] AS [class_number], [lookup1].[l0] AS [finer], SUM([vectors].[row_count]) AS [cell_rows] FROM [kanon_run_minimal0_people] AS [vectors] JOIN [kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) LEFT JOIN (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1], [class_number] AS [class_number] FROM [kanon_run_minimal0_numbered]) AS [classes] ON EXISTS(SELECT CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [classes].[q0]) AND EXISTS«disclosure/attacks/cells 2» GROUP BY [classes].[class_number], [lookup1].[l0]) AS [cells];
 
 -- «hierarchies/blank_ends 46»
 WITH [kanon_run_guessed0__people] AS «hierarchies/blank_ends 19»,
@@ -3007,9 +3094,9 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/guessed
 «hierarchies/blank_ends 46»
 «hierarchies/coverage 15»
+«disclosure/attacks/unknown 17»
 [kanon_run_guessed0__labels0] AS «disclosure/attacks/level_misses 11»,
 «disclosure/attacks/unknown 16»
-«disclosure/attacks/unknown 17»
 [kanon_run_guessed0_0_cover1] AS «disclosure/attacks/unknown 18»,
 [kanon_run_guessed0__candidates0] AS (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [released].[p0] AS [p0], SUM([released].[row_count]) AS [matches] FROM (SELECT DISTINCT [q0] AS [q0], [q1] AS [q1] FROM [kanon_run_guessed0__people]) AS [vectors] JOIN [kanon_run_guessed0_0_cover0] AS [cover0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover0].[value]) JOIN [kanon_run_guessed0_0_cover1] AS [cover1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover1].[value]) JOIN [kanon_run_guessed0__labels0] AS [released] ON EXISTS(SELECT [cover0].[label] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [cover1].[label] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1], [released].[p0]),
 [kanon_run_guessed0_beliefs0] AS (SELECT [candidates].[q0] AS [q0], [candidates].[q1] AS [q1], [candidates].[p0] AS [value], [candidates].[matches] AS [prior], [listed].[people] AS [people], CAST([candidates].[matches] AS FLOAT) / CAST(SUM([candidates].[matches]) OVER (PARTITION BY [candidates].[q0], [candidates].[q1]) AS FLOAT) AS [belief] FROM [kanon_run_guessed0__candidates0] AS [candidates] JOIN (SELECT [q0] AS [q0], [q1] AS [q1], SUM([row_count]) AS [people] FROM [kanon_run_guessed0__people] GROUP BY [q0], [q1]) AS [listed] ON EXISTS(SELECT [candidates].[q0] INTERSECT SELECT [listed].[q0]) AND EXISTS(SELECT [candidates].[q1] INTERSECT SELECT [listed].[q1]) WHERE NOT [candidates].[p0] IS NULL),
@@ -3023,7 +3110,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 [kanon_run_guessed0_beliefs4] AS (SELECT [q0], [q1], [value], [prior], [people], CAST([likelihood] AS FLOAT) / SUM([likelihood]) OVER (PARTITION BY [q0], [q1]) AS [belief] FROM [kanon_run_guessed0_learned4]),
 [kanon_run_guessed0_learned5] AS (SELECT [q0], [q1], [value], [prior], [people], CAST«disclosure/attacks/guessed 1» / (1 + SUM([people] * [belief]) OVER (PARTITION BY [value])) AS [likelihood] FROM [kanon_run_guessed0_beliefs4]),
 [kanon_run_guessed0_beliefs5] AS (SELECT [q0], [q1], [value], [prior], [people], CAST([likelihood] AS FLOAT) / SUM([likelihood]) OVER (PARTITION BY [q0], [q1]) AS [belief] FROM [kanon_run_guessed0_learned5])
-SELECT SUM([people].[row_count]) AS [examined], SUM(CASE WHEN [guesses].[belief] >= [guesses].[strongest] - 1.00000000000000006e-09 THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_strong] ELSE 0 END) AS [guessed_right], SUM(CASE WHEN [guesses].[prior] = [guesses].[most] THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_frequent] ELSE 0 END) AS [usually_right], SUM(CAST([people].[row_count] AS FLOAT) * [guesses].[belief]) AS [believed] FROM [kanon_run_guessed0__people] AS [people] JOIN (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], [strongest] AS [strongest], [most] AS [most], SUM(CASE WHEN [belief] >= [strongest] - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_strong], SUM(CASE WHEN [prior] = [most] THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_frequent] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], MAX([belief]) OVER (PARTITION BY [q0], [q1]) AS [strongest], MAX([prior]) OVER (PARTITION BY [q0], [q1]) AS [most] FROM [kanon_run_guessed0_beliefs5]) AS [compared]) AS [guesses] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [guesses].[q0]) AND EXISTS(SELECT [people].[q1] INTERSECT SELECT [guesses].[q1]) AND [people].[p0] = [guesses].[value];
+SELECT SUM([people].[row_count]) AS [examined], SUM(CASE WHEN [guesses].[belief] >= [guesses].[strongest] - 1.00000000000000006e-09 THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_strong] ELSE 0 END) AS [guessed_right], SUM(CASE WHEN [guesses].[prior] = [guesses].[most] THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_frequent] ELSE 0 END) AS [usually_right], SUM(CAST([people].[row_count] AS FLOAT) * [guesses].[belief]) AS [believed], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_guessed0__people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_guessed0__people]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_guessed0__labels0] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1] FROM [kanon_run_guessed0__people] AS [people] JOIN (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], [strongest] AS [strongest], [most] AS [most], SUM(CASE WHEN [belief] >= [strongest] - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_strong], SUM(CASE WHEN [prior] = [most] THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_frequent] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], MAX([belief]) OVER (PARTITION BY [q0], [q1]) AS [strongest], MAX([prior]) OVER (PARTITION BY [q0], [q1]) AS [most] FROM [kanon_run_guessed0_beliefs5]) AS [compared]) AS [guesses] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [guesses].[q0]) AND EXISTS(SELECT [people].[q1] INTERSECT SELECT [guesses].[q1]) AND [people].[p0] = [guesses].[value];
 
 -- frequency/population/persons
 SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [persons] FROM [clinic].[census] AS [checked];
@@ -3141,64 +3228,83 @@ SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) 
 UNION ALL
 «frequency/population/ambiguous 6»;
 
--- «frequency/population/overlap 3»
+-- «frequency/all_found 8»
 (SELECT [q0] AS [q0], CAST(CAST([written].[q0] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], [q1] AS [q1], CAST(CAST([written].[q1] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1] FROM [clinic].[other] AS [checked]) AS [written])
 
--- «frequency/population/overlap 2»
-(SELECT [labelled].*, CASE WHEN [l0] IN (N'*') AND [l1] IN (N'*') THEN 1 ELSE 0 END AS [is_top] FROM «frequency/population/overlap 3» AS [labelled])
+-- «frequency/all_found 7»
+(SELECT [labelled].*, CASE WHEN [l0] IN (N'*') AND [l1] IN (N'*') THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 8» AS [labelled])
+
+-- «frequency/all_found 6»
+[kanon_run_classes] AS «frequency/all_found 7»
+
+-- «frequency/all_found 9»
+(SELECT SUM([own].[row_count]) FROM [kanon_run_population0] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
+
+-- «frequency/all_found 10»
+(SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [own] JOIN (SELECT DISTINCT [l0] AS [value] FROM [kanon_run_classes]) AS [again0] ON EXISTS(SELECT [own].[l0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [l1] AS [value] FROM [kanon_run_classes]) AS [again1] ON EXISTS(SELECT [own].[l1] INTERSECT SELECT [again1].[value]))
+
+-- frequency/all_found
+«hierarchies/range 1»
+«hierarchies/range 3»
+«hierarchies/blank_ends 51»
+«hierarchies/nesting 5»
+[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 2»
+«frequency/all_found 6»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_population1] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there2], «frequency/all_found 10» AS [found2];
 
 -- «frequency/population/overlap 1»
-WITH [kanon_run_classes] AS «frequency/population/overlap 2»,
+WITH [kanon_run_classes] AS «frequency/all_found 7»,
 
--- «frequency/population/overlap 4»
+-- «frequency/population/overlap 2»
 [kanon_run_population0] AS «hierarchies/range 2»,
 
--- «frequency/population/overlap 5»
+-- «frequency/population/overlap 3»
 [kanon_run_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
 
--- «frequency/population/overlap 6»
+-- «frequency/population/overlap 4»
 [kanon_run_labels1] AS «frequency/population/ambiguous 4»,
 
--- «frequency/population/overlap 8»
+-- «frequency/population/overlap 6»
 (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label]))
 
--- «frequency/population/overlap 7»
-[kanon_run_meaning1] AS «frequency/population/overlap 8»
+-- «frequency/population/overlap 5»
+[kanon_run_meaning1] AS «frequency/population/overlap 6»
 
--- «frequency/population/overlap 9»
+-- «frequency/population/overlap 7»
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 1) AS [tops], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] WHERE [is_top] = 0) AS [others], (SELECT COUNT_BIG(*) FROM (SELECT DISTINCT [l0] AS [l0], [l1] AS [l1] FROM [kanon_run_classes] WHERE [is_top] = 0) AS [vectors]) AS [looks], (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning0] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several0]) + (SELECT COUNT_BIG(*) FROM (SELECT [value] AS [value] FROM [kanon_run_meaning1] GROUP BY [value] HAVING COUNT_BIG(*) > 1) AS [several1]) AS [several]
 
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-«frequency/population/overlap 4»
+«frequency/population/overlap 2»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
-«frequency/population/overlap 7»
-«frequency/population/overlap 9»;
+«frequency/population/overlap 4»
+«frequency/population/overlap 5»
+«frequency/population/overlap 7»;
 
 -- «frequency/population/coverage 1»
-[kanon_run_classes] AS «frequency/population/overlap 2»,
+[kanon_run_classes] AS «frequency/all_found 7»,
 
 -- «frequency/population/coverage 2»
-[kanon_run_meaning1] AS «frequency/population/overlap 8»,
+[kanon_run_meaning1] AS «frequency/population/overlap 6»,
 
 -- frequency/population/coverage
 WITH [kanon_run_population1] AS «hierarchies/range 4»,
-«frequency/population/overlap 4»
+«frequency/population/overlap 2»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 [kanon_run_matches1] AS (SELECT [vectors].[q0] AS [v0], [classes].[q0] AS [q0], [vectors].[q1] AS [v1], [classes].[q1] AS [q1], [vectors].[row_count] AS [row_count] FROM [kanon_run_population1] AS [vectors] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [meaning1].[value]) JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [meaning0].[label]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [meaning1].[label]))
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population1]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches1] GROUP BY [v0], [v1]) AS [counted];
@@ -3222,10 +3328,10 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population1]) AS [vectors], COUNT_BI
 «hierarchies/nesting 5»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
 «frequency/population/ambiguous 2»
-«frequency/population/overlap 6»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 [kanon_run_matched0] AS «evaluate/achieved 10»,
 [kanon_run_matched1] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population1] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
@@ -3281,23 +3387,34 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 UNION ALL
 «hierarchies/coverage 21»;
 
--- «evaluate/achieved 14»
+-- «frequency/all_found 11»
 [kanon_run_lookup1] AS «hierarchies/coverage 19»,
 
--- «evaluate/achieved 15»
+-- «frequency/all_found 12»
+(SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 8» AS [labelled])
+
+-- frequency/all_found
+«hierarchies/range 1»
+«hierarchies/nesting 7»
+[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/all_found 11»
+[kanon_run_classes] AS «frequency/all_found 12»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
+
+-- «evaluate/achieved 14»
 [kanon_run_matched0] AS «evaluate/achieved 10»
 
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 7»
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
-[kanon_run_classes] AS (SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/population/overlap 3» AS [labelled]),
-«frequency/population/overlap 5»
+[kanon_run_classes] AS «frequency/all_found 12»,
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«evaluate/achieved 14»
+«frequency/all_found 11»
 [kanon_run_labels1] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 «frequency/population/coverage 2»
-«evaluate/achieved 15»
+«evaluate/achieved 14»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM «evaluate/achieved 13» AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- verbs/check/unknown_persons
@@ -3337,33 +3454,41 @@ UNION ALL
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«evaluate/achieved 14»
+«frequency/all_found 11»
 «frequency/population/ambiguous 3»
 «frequency/population/ambiguous 5»
 UNION ALL
 «frequency/population/ambiguous 6»;
+
+-- frequency/all_found
+«hierarchies/blank_ends 56»
+«hierarchies/nesting 7»
+[kanon_run_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/all_found 11»
+«frequency/all_found 6»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
 
 -- frequency/population/overlap
 «frequency/population/overlap 1»
 [kanon_run_population0] AS «hierarchies/range 4»,
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«evaluate/achieved 14»
-«frequency/population/overlap 6»
-«frequency/population/overlap 7»
-«frequency/population/overlap 9»;
+«frequency/all_found 11»
+«frequency/population/overlap 4»
+«frequency/population/overlap 5»
+«frequency/population/overlap 7»;
 
 -- frequency/population/coverage
 «hierarchies/blank_ends 56»
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«evaluate/achieved 14»
-«frequency/population/overlap 6»
+«frequency/all_found 11»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
 [kanon_run_matches0] AS (SELECT [vectors].[q0] AS [v0], [classes].[q0] AS [q0], [vectors].[q1] AS [v1], [classes].[q1] AS [q1], [vectors].[row_count] AS [row_count] FROM [kanon_run_population0] AS [vectors] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [meaning1].[value]) JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [meaning0].[label]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [meaning1].[label]))
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population0]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches0] GROUP BY [v0], [v1]) AS [counted];
@@ -3373,12 +3498,12 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population0]) AS [vectors], COUNT_BI
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
-«frequency/population/overlap 5»
+«frequency/population/overlap 3»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«evaluate/achieved 14»
-«frequency/population/overlap 6»
+«frequency/all_found 11»
+«frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 15»
+«evaluate/achieved 14»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX(CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 6» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 12» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- hierarchies/blank_ends
@@ -3474,7 +3599,7 @@ UNION ALL
 SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs0_labels1] GROUP BY [label]) AS [meant];
 
 -- «disclosure/beliefs/shared 1»
-[kanon_run_beliefs0_classes] AS «frequency/population/overlap 2»,
+[kanon_run_beliefs0_classes] AS «frequency/all_found 7»,
 
 -- «disclosure/beliefs/shared 2»
 [kanon_run_beliefs0_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs0_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_beliefs0_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
@@ -3639,7 +3764,7 @@ UNION ALL
 SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_beliefs1_labels1] GROUP BY [label]) AS [meant];
 
 -- «disclosure/beliefs/shared 7»
-[kanon_run_beliefs1_classes] AS «frequency/population/overlap 2»,
+[kanon_run_beliefs1_classes] AS «frequency/all_found 7»,
 
 -- «disclosure/beliefs/shared 8»
 [kanon_run_beliefs1_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_beliefs1_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_beliefs1_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
@@ -3784,18 +3909,18 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]
 [kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»
 «hierarchies/coverage 26»;
 
--- «evaluate/achieved 16»
+-- «evaluate/achieved 15»
 [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 8» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
 
--- «evaluate/achieved 17»
+-- «evaluate/achieved 16»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
 «hierarchies/coverage 24»
 [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
 [kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»,
-«evaluate/achieved 16»
-«evaluate/achieved 17»;
+«evaluate/achieved 15»
+«evaluate/achieved 16»;
 
 -- «hierarchies/blank_ends 61»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [distinct_values]) AS [labelled])
@@ -3828,8 +3953,8 @@ SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN
 -- evaluate/achieved
 «hierarchies/coverage 24»
 [kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»,
-«evaluate/achieved 16»
-«evaluate/achieved 17»;
+«evaluate/achieved 15»
+«evaluate/achieved 16»;
 
 -- evaluate/achieved
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];

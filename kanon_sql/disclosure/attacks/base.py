@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 from kanon_sql.disclosure.attacks.promises import FEWEST, promised_k, promised_population_k, promised_values
 from kanon_sql.disclosure.attacks.registry import label_of
 from kanon_sql.engines import Column, Engine, Workspace, refuse_incomplete
+from kanon_sql.frequency import Side, refuse_lost
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel
 from kanon_sql.spec import QuasiIdentifier, Spec
@@ -157,6 +158,7 @@ class Scene:
         reveal: how many exposed cases may be shown per attack; 0 for none.
         looked_at: what :meth:`look_at` has seen.
         reading: of which level labels are that may be of several.
+        sides: the tables that are matched, by their vectors.
     """
 
     workspace: Workspace
@@ -165,6 +167,7 @@ class Scene:
     reveal: int = 0
     looked_at: set[tuple[str, str, bool]] = field(default_factory=set)
     reading: Reading = field(default_factory=Reading)
+    sides: dict[Relation, Side] = field(default_factory=dict)
 
     @property
     def spec(self) -> Spec:
@@ -281,10 +284,12 @@ def measured(scene: Scene, cases: Cases) -> Attack | Unmeasured:
 
     Where nothing at all is matched, that says more of how the tables are written than of whom they protect.
     """
-    examined, exposed, beyond, risk, people, others, there = scene.workspace.row(
+    examined, exposed, beyond, risk, people, others, there, *found = scene.workspace.row(
         "disclosure/attacks/counted",
         cases=cases.query, examined=cases.examined, against=cases.against, whole=cases.whole,
+        sides=list(scene.sides.values()),
     )  # fmt: skip
+    refuse_lost(f"the attack {cases.name}", found)
     if cases.whole is not None:
         refuse_incomplete(f"the attack {cases.name}", people, there)
     notes = list(cases.notes)

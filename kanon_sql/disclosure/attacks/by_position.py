@@ -23,7 +23,9 @@ from kanon_sql.disclosure.attacks.vectors import (
     released_label,
     vectors_of,
 )
+from kanon_sql.engines import refuse_incomplete
 from kanon_sql.errors import SpecError
+from kanon_sql.frequency import refuse_lost_rows
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.sql import Relation, Sql, identifier, render
 
@@ -87,7 +89,7 @@ def joined_by_position(scene: Scene, earlier: Sequence[Target]) -> list[Attack |
     alike = [target for target, count in zip(earlier, rows[1:], strict=True) if count == rows[0]]
     if not alike:
         return found
-    positions = _Positions(scene, alike)
+    positions = _Positions(scene, alike, rows[0])
     common = []
     for number in range(1, len(alike) + 1):
         achieved = positions.attack([number])
@@ -113,8 +115,8 @@ def _of_other_length(scene: Scene, ours: int, target: Target, theirs: int) -> st
 class _Positions:
     """The release and others of as many rows, ready to be joined by position."""
 
-    def __init__(self, scene: Scene, others: Sequence[Target]) -> None:
-        self._scene = scene
+    def __init__(self, scene: Scene, others: Sequence[Target], rows: int) -> None:
+        self._scene, self._rows = scene, rows
         tables, source = [scene.release, *others], scene.source
         names = list(scene.spec.quasi_identifiers)
         kept = [*scene.spec.sensitive, *scene.spec.keep]
@@ -125,6 +127,7 @@ class _Positions:
         self._releases = [
             self._release(number, table, lookups, plain, [source, *tables]) for number, table in enumerate(tables)
         ]
+        refuse_lost_rows(scene.workspace, list(scene.sides.values()))
 
     def _release(
         self, number: int, table: Target, lookups: Sequence[Lookup], plain: Sequence[str], beside: Sequence[Target]
@@ -176,6 +179,7 @@ class _Positions:
             why = f"the source has rows behind more than {MOST_CELLS:,} pairs of classes, too many to tell orders apart"
             return Unmeasured(f"unsorted with {about}", why, too_large=True)
         counts = [[int(value or 0) for value in cell] for cell in cells]
+        refuse_incomplete("disclosure/attacks/position_cells", sum(row[-2] for row in counts), self._rows, "positions")
         evidence = None if all_common else evidence_of([Cell(row[0], row[1], row[-2], row[-1]) for row in counts])
         exposed, risk = _exposed(counts, scene.k)
         if evidence is not None and not evidence.common:

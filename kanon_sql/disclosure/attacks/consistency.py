@@ -9,6 +9,8 @@ from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Targe
 from kanon_sql.disclosure.attacks.matching import matches_of
 from kanon_sql.disclosure.attacks.method import AttackMethod
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
+from kanon_sql.engines import refuse_incomplete
+from kanon_sql.frequency import refuse_lost
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = ["MOST_EDGES", "Consistency"]
@@ -60,12 +62,13 @@ class Consistency(AttackMethod):
         labels = labels_of(scene, scene.release, "consistent_rows", keys, [], kinds=kinds)
         lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
         matched = covered(people, covers_of(scene, lookups, labels, "consistent", kinds), labels, names=list(keys))
-        alone, of_nobody, degree, missing = (
-            int(value or 0)
-            for value in scene.workspace.row(
-                "disclosure/attacks/consistent", people=people, labels=labels, matched=matched, names=list(keys)
-            )
-        )
+        row = scene.workspace.row(
+            "disclosure/attacks/consistent", people=people, labels=labels, matched=matched, names=list(keys),
+            sides=list(scene.sides.values()),
+        )  # fmt: skip
+        refuse_lost("disclosure/attacks/consistent", row[4:])
+        there = int(row[4])  # of the source, the first side
+        alone, of_nobody, degree, missing = (int(value or 0) for value in row[:4])
         if of_nobody:
             why = f"{of_nobody:,} rows of {scene.release.shown} are consistent with no record of the source"
             return [Unmeasured(self.name, f"{why}: it was made of other records, or with other hierarchies")]
@@ -95,7 +98,7 @@ class Consistency(AttackMethod):
             cases("consistency (k,1)", "one over the records that a row is consistent with", reverse=True, notes=[]),
         ]
         if degree > 1:
-            return [*found, _by_flow(scene, matched, list(keys), alone)]
+            return [*found, _by_flow(scene, matched, list(keys), alone, there - alone)]
         if missing:
             return [*found, Unmeasured(_GLOBAL, _no_assignment(scene, missing))]
         blocks = "each record is consistent with one class only, so that its consistent rows are its matches"
@@ -110,8 +113,16 @@ def _no_assignment(scene: Scene, missing: int | None = None) -> str:
     return f"{several} of {scene.release.shown} have no record of their own left in the source: it is made of others"
 
 
-def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int) -> Attack | Unmeasured:
-    """The matches of a graph that is no union of blocks."""
+def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int, consistent: int) -> Attack | Unmeasured:
+    """The matches of a graph that is no union of blocks.
+
+    Args:
+        scene: the tables.
+        matched: the graph's edges, in FROM form.
+        names: the columns of both.
+        alone: records that are consistent with no row.
+        consistent: all others.
+    """
     graph = scene.workspace.fetch(
         "disclosure/attacks/graph", MOST_EDGES + 1, matched=matched, names=names, most=MOST_EDGES + 1
     )  # fmt: skip
@@ -129,6 +140,7 @@ def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int) -> Attack
         group = (int(own), int(low), int(high))
         records[group], rows[int(place)] = int(count), int(released)
         edges.append((group, int(place)))
+    refuse_incomplete("disclosure/attacks/graph", sum(records.values()), consistent)
     numbers = {group: number for number, group in enumerate(records)}
     matches = matches_of(
         {numbers[group]: count for group, count in records.items()},

@@ -33,6 +33,7 @@ from typing import ClassVar
 from kanon_sql.disclosure.attacks.base import Attack, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack, roles_in_source
 from kanon_sql.disclosure.attacks.other_releases import other_releases
+from kanon_sql.frequency import refuse_lost
 from kanon_sql.models import TOLERANCE
 from kanon_sql.sql import Relation, Sql, identifier
 
@@ -71,9 +72,11 @@ class DeFinetti(AttributeAttack):
             )
             beliefs = scene.workspace.table(f"{what}beliefs{number}")
             scene.workspace.execute("disclosure/attacks/beliefs", target=beliefs, learned=learned, names=names)
-        examined, right, plain, believed = scene.workspace.row(
-            "disclosure/attacks/guessed", people=found.people, beliefs=beliefs, names=names, tolerance=TOLERANCE
-        )
+        examined, right, plain, believed, *again = scene.workspace.row(
+            "disclosure/attacks/guessed", people=found.people, beliefs=beliefs, names=names, tolerance=TOLERANCE,
+            sides=list(scene.sides.values()),
+        )  # fmt: skip
+        refuse_lost("disclosure/attacks/guessed", again)
         rows, guessed, usual = int(examined or 0), _whole(right), _whole(plain)
         notes = [
             f"guessing the most frequent value of the rows that may be a person's is right for {usual:,}; a naive "

@@ -22,6 +22,7 @@ from kanon_sql.disclosure.attacks.method import COSTLY_ESTIMATE, AttributeAttack
 from kanon_sql.disclosure.attacks.promises import promised_k
 from kanon_sql.disclosure.attacks.vectors import kinds_of, label_texts, labels_of, lookups_of, vectors_of
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.frequency import refuse_lost_rows
 from kanon_sql.hierarchies import Lookup
 from kanon_sql.models import TOLERANCE, ShareBound
 from kanon_sql.sql import Relation, Sql, identifier, render
@@ -70,6 +71,7 @@ class Minimality(AttributeAttack):
         named = {f"q{index}": name for index, name in enumerate(names)}
         kinds = kinds_of(named, [source, scene.release])
         labels = labels_of(scene, scene.release, f"{what}labels", named, [attribute], kinds=kinds)
+        refuse_lost_rows(scene.workspace, list(scene.sides.values()))
         written = [label_texts(lookup, kinds[lookup.column]) for lookup in lookups]
         levels = [_level(scene, lookup, labels, texts) for lookup, texts in zip(lookups, written, strict=True)]
         numbered = _numbered(scene, what, labels, names, bound)

@@ -22,6 +22,7 @@ from kanon_sql.disclosure.attacks.vectors import (
 )
 from kanon_sql.engines import Engine
 from kanon_sql.errors import DatabaseError, QueryTimeout
+from kanon_sql.frequency import refuse_lost
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.sql import Sql
 
@@ -145,7 +146,7 @@ class UnsortedMatching(AttackMethod):
         labels = labels_of(scene, scene.release, "ordered_labels", named, [], kinds=kinds)
         scene.look_at(scene.release, kept)
         scene.look_at(source, kept)
-        examined, groups, classes, product, ours, theirs = scene.workspace.row(
+        examined, groups, classes, product, ours, theirs, *found = scene.workspace.row(
             "disclosure/attacks/order",
             release=scene.release.relation,
             source=source.relation,
@@ -155,7 +156,9 @@ class UnsortedMatching(AttackMethod):
             values=[exact_value(source.columns[name], "kanon_source") for name in names],
             released=[cell_text(columns[name], "checked", [source.columns[name]]) for name in kept],
             original=[cell_text(source.columns[name], "kanon_source", [columns[name]]) for name in kept],
+            sides=list(scene.sides.values()),
         )
+        refuse_lost("disclosure/attacks/order", found)
         spread = sqrt(float(ours or 0) * float(theirs or 0))
         correlation = None if spread == 0 else min(1.0, max(-1.0, float(product) / spread))
         independent = int(groups or 0) - int(classes or 0)

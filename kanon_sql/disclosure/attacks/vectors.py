@@ -15,9 +15,11 @@ otherwise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from kanon_sql.disclosure.attacks.base import Scene, Target
 from kanon_sql.engines import Column
+from kanon_sql.frequency import Side
 from kanon_sql.hierarchies import TOP, Lookup, build_lookups, exact_value, value_text
 from kanon_sql.spec import QuasiIdentifier
 from kanon_sql.sql import Relation, Sql, exact_text, identifier, render
@@ -160,6 +162,7 @@ def _grouped(
         names=list(values),
         values=list(values.values()),
     )
+    scene.sides[target] = Side(table.relation, target, list(values))
     return target
 
 
@@ -184,7 +187,9 @@ def lookups_of(
         HierarchyError, SpecError: a hierarchy does not fit the values.
     """
     spec = scene.spec.model_copy(update={"quasi_identifiers": dict(hierarchies), "nulls": "value"})
-    return build_lookups(scene.workspace, spec, dict(columns), vectors, partial=partial)
+    lookups = build_lookups(scene.workspace, spec, dict(columns), vectors, partial=partial)
+    scene.sides[vectors] = replace(scene.sides[vectors], lookups={lookup.column: lookup for lookup in lookups})
+    return lookups
 
 
 def covers_of(

@@ -33,6 +33,7 @@ from kanon_sql.disclosure.attacks.base import Cases, Given, Scene, Target
 from kanon_sql.disclosure.attacks.method import A_SENSITIVE_ATTRIBUTE, ANOTHER_VIEW, AttributeAttack, Need
 from kanon_sql.disclosure.attacks.vectors import vectors_of
 from kanon_sql.errors import SpecError
+from kanon_sql.frequency import refuse_lost
 from kanon_sql.sql import Relation, Sql, identifier, render
 
 __all__ = ["Views"]
@@ -185,7 +186,9 @@ def _refuse_dangling(scene: Scene, found: Sequence[_View], ours: dict[str, str],
         views=[view.table for view in found],
         groups=[[identifier(ours[name]) for name in view.names] for view in found],
         joined=joined,
+        sides=list(scene.sides.values()),
     )
+    refuse_lost("disclosure/attacks/view_rows", counts[2 * len(found) :])
     for index, view in enumerate(found):
         own, matched = int(counts[2 * index]), int(counts[2 * index + 1])
         if own != matched:
