@@ -8,9 +8,17 @@ definition of a class query (``classes``) and nothing else: verification must no
 from __future__ import annotations
 
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes
+from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
-from kanon_sql.evaluate.classes import Frames, classes, flagged_classes, judged_columns
+from kanon_sql.evaluate.classes import (
+    Frames,
+    achieved_columns,
+    classes,
+    flagged_classes,
+    judged_columns,
+    size_edges,
+    size_number,
+)
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.examine import (
     Achieved,
@@ -20,6 +28,7 @@ from kanon_sql.evaluate.examine import (
     examine,
     failing_classes,
     groupings,
+    read_examination,
     reference_in,
     refuse_other_kind,
     table_frames,
@@ -28,8 +37,9 @@ from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingTo
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
-from kanon_sql.evaluate.reach import rows_in_words
-from kanon_sql.evaluate.search import refuse_other_classes, searched
+from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
+from kanon_sql.evaluate.rollup import Covering
+from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched
 
 __all__ = [
     "Achieved",
@@ -38,6 +48,7 @@ __all__ = [
     "Budget",
     "Chosen",
     "Counted",
+    "Covering",
     "Evaluator",
     "Examination",
     "Failing",
@@ -49,6 +60,7 @@ __all__ = [
     "Searched",
     "Subject",
     "Table",
+    "achieved_columns",
     "classes",
     "count_classes",
     "examine",
@@ -56,14 +68,21 @@ __all__ = [
     "flagged_classes",
     "groupings",
     "judged_columns",
+    "node_frames",
     "order_domains",
+    "out_of_reach",
+    "read_examination",
     "reference_in",
     "refuse_other_classes",
     "refuse_other_kind",
     "refuse_overlaps",
+    "refuse_together",
     "refuse_what_cuts_break",
     "rows_in_words",
+    "search_in",
     "searched",
+    "size_edges",
+    "size_number",
     "table_frames",
     "with_codes",
     "with_labels",
