@@ -7,15 +7,15 @@ verify    the written classes and those of the recoding have the same rows, in b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import exact_value
-from kanon_sql.recode import Mapped
-from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text
+from kanon_sql.recode import Mapped, Path
+from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, exact_text
 
 __all__ = ["join_of", "refuse_other_cells"]
 
@@ -52,7 +52,8 @@ def refuse_other_cells(
     Raises:
         VerificationError: a class has other rows, or a label does not cover a value that is released as it.
     """
-    foreign = workspace.query(_uncovered(workspace, sets, mapped), len(mapped.paths))
+    paths = [path for path in mapped.paths if path.low < path.height]  # the top covers every value
+    foreign = workspace.query(_uncovered(workspace, sets, mapped, paths), len(paths))
     for attribute, count in sorted(foreign):
         if count:
             raise VerificationError(
@@ -74,15 +75,15 @@ def refuse_other_cells(
         )
 
 
-def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped) -> Any:
+def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths: Sequence[Path]) -> Statement:
+    """Per quasi-identifier, the rows whose label is not on the path of their value."""
     compiler, codes = workspace.compiler, sets.codes
     branches = []
-    for path in mapped.paths:
-        below_top = path.low < path.height
+    for path in paths:
         fills = {
             "attribute": str(path.index),
-            "code": codes.code(path.index, path.low, compiler.dialect, "classed") if below_top else "0",
-            "value": codes.from_lookup(path.index, path.low, compiler.dialect, "lookup") if below_top else "0",
+            "code": codes.code(path.index, path.low, compiler.dialect, "classed"),
+            "value": codes.from_lookup(path.index, path.low, compiler.dialect, "lookup"),
             "label": compiler.quote(f"label{path.index}"),
             "classed": workspace.quoted(mapped.classed),
             "classes": workspace.quoted(mapped.classes),
