@@ -123,6 +123,13 @@ class Result:
         """Whether the verdict is ``pass``."""
         return self.verdict == "pass"
 
+    @property
+    def stopped(self) -> str | None:
+        """Why the search or the recoding ended early, in words; None if it did not."""
+        if self.recoding is not None:
+            return self.recoding["stopped"]  # type: ignore[no-any-return]
+        return None if self.search is None else self.search.stopped
+
     def raise_for_failure(self) -> Result:
         """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
         if not self.passed:
