@@ -67,7 +67,15 @@ class Judge:
         by_person = self.sets.counting != "rows"
         return all(model.monotonicity(by_person) is Monotonicity.ALWAYS for model in self.models)
 
-    def judged(self, what: str, grouped: Sql, keys: Sequence[str], tables: Mapping[str, Relation]) -> Relation:
+    def judged(
+        self,
+        what: str,
+        grouped: Sql,
+        keys: Sequence[str],
+        tables: Mapping[str, Relation],
+        *,
+        largest: bool = False,
+    ) -> Relation:
         """Judge groups of vectors.
 
         Args:
@@ -75,10 +83,12 @@ class Judge:
             grouped: a table, or a query in parentheses, of ``vector``, the keys and what vectors count.
             keys: the columns that tell the groups apart.
             tables: slot -> the scratch table that it stands for in ``grouped``.
+            largest: also the size of the largest vector of each group, where sizes decide everything.
 
         Returns:
             A scratch table of the keys, ``class_rows``, ``class_size`` and ``satisfied``.
         """
+        carried = [Sql(f"-{self.size}")] if largest else []
         names = {name: f"members{index}" for index, name in enumerate(self.members)}
         own = {names[name]: table for name, table in self.members.items()}
         own |= {f"reference{index}": table for index, table in enumerate(self.sets.references.values())}
@@ -90,7 +100,8 @@ class Judge:
             {**tables, **own},
             {},
             keys=tuple(keys),
-            flagged=flagged_classes(self._frames(grouped, keys, names), self.models),
+            largest=largest,
+            flagged=flagged_classes(replace(self._frames(grouped, keys, names), carried=carried), self.models),
         )
 
     def _frames(self, grouped: Sql, keys: Sequence[str], names: Mapping[str, str]) -> Frames:

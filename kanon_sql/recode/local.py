@@ -80,14 +80,13 @@ class _Round:
         """The best allowable cut of every open partition."""
         state, judge = self.state, self.state.judge
         spans = self._make(
-            "spans", {"open": state.open}, attributes=state.cuttable, size=judge.size, least=judge.least_size
+            "spans", {"open": state.open}, attributes=state.cuttable, least=judge.least_size
         )
         opened = {"open": state.open, "spans": spans}
         cells = render("recode/cells", attributes=state.cuttable, by_person=judge.by_person)
         if judge.donors is not None:
-            children = self._judged("children", Sql(f"({cells})"), _CHILD, opened)
-            ranked = render("recode/ranked")
-            return self._cuts(ranked, {"spans": spans, "children": children, "labels": state.labels})
+            children = self._judged("children", Sql(f"({cells})"), _CHILD, opened, largest=True)
+            return self._cuts(render("recode/ranked", donors=True), {"children": children, "labels": state.labels})
         return self._judged_cuts(self._make("stored_cells", opened, cells=cells))
 
     def _judged_cuts(self, cells: Relation) -> Relation:
@@ -95,7 +94,7 @@ class _Round:
         judge = self.state.judge
         children = self._judged("children", slot("grouped"), _CHILD, {"grouped": cells})
         tables = {"children": children, "labels": self.state.labels}
-        ranked = self._make("stored_ranked", tables, ranked=render("recode/ranked"))
+        ranked = self._make("stored_ranked", tables, ranked=render("recode/ranked", donors=False))
         pooled = {"cells": cells, "ranked": ranked}
         pools = self._judged("pools", self._pooled(joined=False), _POOL, pooled)
         found = {"ranked": ranked, "pools": pools}
@@ -112,8 +111,16 @@ class _Round:
             "cuts", tables, fills, ranked=ranked, donors=self.state.judge.donors, merges="merges" in tables
         )
 
-    def _judged(self, what: str, grouped: Sql, keys: tuple[str, ...], tables: Mapping[str, Relation]) -> Relation:
-        table = self.state.judge.judged(f"{what}{self.state.rounds}", grouped, keys, tables)
+    def _judged(
+        self,
+        what: str,
+        grouped: Sql,
+        keys: tuple[str, ...],
+        tables: Mapping[str, Relation],
+        *,
+        largest: bool = False,
+    ) -> Relation:
+        table = self.state.judge.judged(f"{what}{self.state.rounds}", grouped, keys, tables, largest=largest)
         self.made.append(table)
         return table
 
