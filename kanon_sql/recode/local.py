@@ -79,9 +79,7 @@ class _Round:
     def cuts(self) -> Relation:
         """The best allowable cut of every open partition."""
         state, judge = self.state, self.state.judge
-        spans = self._make(
-            "spans", {"open": state.open}, attributes=state.cuttable, least=judge.least_size
-        )
+        spans = self._make("spans", {"open": state.open}, attributes=state.cuttable, least=judge.least_size)
         opened = {"open": state.open, "spans": spans}
         cells = render("recode/cells", attributes=state.cuttable, by_person=judge.by_person)
         if judge.donors is not None:

@@ -19,7 +19,7 @@ from kanon_sql.sql import PORTABLE, Relation, Sql
 __all__ = ["Path", "Word", "paths_of", "words_of"]
 
 SIMILAR = 500
-"""What two values cost that differ at all, when vectors are compared; as much again if they differ on all levels."""
+"""How far vectors are apart for two values that differ at all; as much again where the top alone is common."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,18 @@ def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation) -> Pa
         unit=lookup.quasi_identifier.weight / max(1, lookup.domain_rows - 1),
         lookup=Sql(f"slot_{table.slot}"),
         codes=tuple(Sql(sets.codes.from_lookup(lookup.index, level, PORTABLE)) for level in lookup.levels),
-        distances=tuple(SIMILAR + SIMILAR * level // max(1, height) for level in range(height + 1)),
+        distances=_distances(lookup.domain_rows, [labels.labels for labels in sets.codes.widest[lookup.index]]),
     )
+
+
+def _distances(domain_rows: int, labels: Sequence[int]) -> tuple[int, ...]:
+    """Per level, how far two values are apart that have their first label in common there.
+
+    Half of it is that they differ at all; the other half grows with the values that a label of the level stands for.
+    """
+    most = max(1, domain_rows - 1)
+    shares = [(domain_rows / max(1, count) - 1) / most for count in labels]
+    return (*(SIMILAR + int(SIMILAR * share) for share in shares), 2 * SIMILAR)
 
 
 def words_of(sets: FrequencySets) -> list[Word]:

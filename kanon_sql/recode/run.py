@@ -77,7 +77,7 @@ class Recoded(Searched):
         return {
             "loss": geometric_mean(losses, [weight / max(weights) for weight in weights]),
             "discernibility": self.mapped.squares + float(suppressed) * rows,
-            "average_class_size": self.mapped.rows / self.mapped.count,
+            "average_class_size": rows / (self.mapped.count + (suppressed > 0)),
         }
 
     @property
