@@ -3,7 +3,8 @@
 Nothing here shares a line with the package. What is promised:
 
 - a released row's label is on the path of its own value, between the levels allowed;
-- a text that is released in a column stands for one set of values there, whichever row has it;
+- a text that is released in a column stands for one set of values there, whichever row has it (of all labels that
+  some row of the source could have);
 - the rows with the same labels satisfy every requirement;
 - a class's label is the lowest that its values have in common, or one above it whose text is clear;
 - every row of the source is released once, or suppressed, and no more are suppressed than allowed.
@@ -37,11 +38,13 @@ def assert_classes_satisfy(problem: RandomProblem, release: Sequence[Row]) -> No
             assert judge(requirement, members, original, problem.unit)[1], (requirement, len(members))
 
 
-def sets_of(hierarchy: Hierarchy, low: int, high: int) -> dict[str | None, frozenset[object]]:
-    """What a released text stands for: of all labels with it, those on the highest level allowed."""
+def sets_of(
+    hierarchy: Hierarchy, occurring: Iterable[object], low: int, high: int
+) -> dict[str | None, frozenset[object]]:
+    """What a released text stands for: of all labels with it that a row could have, the one on the highest level."""
     found: dict[str | None, frozenset[object]] = {}
     for level in range(low, high + 1):
-        labels = {path[level] for path in hierarchy.values()}
+        labels = {hierarchy[value][level] for value in occurring}
         found |= {
             label: frozenset(value for value, path in hierarchy.items() if path[level] == label) for label in labels
         }
@@ -53,7 +56,8 @@ def assert_labels_are_true(problem: RandomProblem, release: Sequence[Row]) -> No
     for column, plain in problem.hierarchies.items():
         hierarchy = with_null(plain) if problem.nulls == "value" else plain
         low, high = problem.levels.get(column, (0, height_of(plain)))
-        stands_for = sets_of(hierarchy, low, high)
+        occurring = {row[column] for row in problem.rows} & hierarchy.keys()
+        stands_for = sets_of(hierarchy, occurring, low, high)
         for labels, serials in by_labels(release, problem.hierarchies).items():
             label = labels[list(problem.hierarchies).index(column)]
             values = {problem.rows[serial][column] for serial in serials}
