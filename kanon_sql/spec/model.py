@@ -251,7 +251,10 @@ class Spec(Part):
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
-        return sha256(self.to_dict())
+        found = self.to_dict()
+        if not self.recoding.is_local:  # what was published before there were others has the hash of then
+            del found["recoding"]
+        return sha256(found)
 
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does, without literals of SQL, labels of trees and passwords, for a manifest."""
