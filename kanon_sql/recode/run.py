@@ -177,6 +177,12 @@ def recoded(
     """
     models = models_of(spec)
     refuse_together(engine, spec, models)
+    if not engine.capabilities.derives_often:
+        raise UnsupportedError(
+            f"recoding: local makes each round's tables out of those of the round before, which {engine.dialect.name} "
+            "plans for longer with every round, minutes after a few; recode in another engine, or use "
+            "recoding: full_domain"
+        )
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
             "recoding: local keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow "
