@@ -32,6 +32,7 @@ ROOMS = [
     "hierarchies",
     "frequency",
     "evaluate",
+    "recode",
     "release",
     "disclosure",
     "verbs",

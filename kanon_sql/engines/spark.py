@@ -42,6 +42,7 @@ CAPABILITIES = Capabilities(
     nodes_per_statement=64,
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
     branch_rows=2_000_000,
+    derives_often=False,  # what is known of a checkpoint's columns grows with each one that it was made of
 )
 
 SETTINGS: Mapping[str, str] = {

@@ -8,11 +8,19 @@ definition of a class query (``classes``) and nothing else: verification must no
 from __future__ import annotations
 
 from kanon_sql.evaluate.budget import Budget
-from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes
+from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
-from kanon_sql.evaluate.classes import Frames, classes, flagged_classes, judged_columns
+from kanon_sql.evaluate.classes import (
+    Frames,
+    achieved_context,
+    classes,
+    flagged_classes,
+    judged_columns,
+    size_edges,
+    size_number,
+)
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
-from kanon_sql.evaluate.examination import Achieved, Examination
+from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.evaluate.examine import (
     Failing,
     Subject,
@@ -27,8 +35,9 @@ from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingTo
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
-from kanon_sql.evaluate.reach import rows_in_words
-from kanon_sql.evaluate.search import refuse_other_classes, searched, searched_again
+from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
+from kanon_sql.evaluate.rollup import Covering
+from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
 
 __all__ = [
     "Achieved",
@@ -37,6 +46,7 @@ __all__ = [
     "Budget",
     "Chosen",
     "Counted",
+    "Covering",
     "Evaluator",
     "Examination",
     "Failing",
@@ -48,6 +58,7 @@ __all__ = [
     "Searched",
     "Subject",
     "Table",
+    "achieved_context",
     "classes",
     "count_classes",
     "examine",
@@ -56,15 +67,22 @@ __all__ = [
     "groupings",
     "is_sound",
     "judged_columns",
+    "node_frames",
     "order_domains",
+    "out_of_reach",
+    "read_examination",
     "reference_in",
     "refuse_other_classes",
     "refuse_other_kind",
     "refuse_overlaps",
+    "refuse_together",
     "refuse_what_cuts_break",
     "rows_in_words",
+    "search_in",
     "searched",
     "searched_again",
+    "size_edges",
+    "size_number",
     "table_frames",
     "with_codes",
     "with_labels",

@@ -39,7 +39,7 @@ from kanon_sql.search import (
 )
 from kanon_sql.spec import Spec
 
-__all__ = ["refuse_other_classes", "searched", "searched_again"]
+__all__ = ["refuse_other_classes", "refuse_together", "search_in", "searched", "searched_again"]
 
 
 @contextmanager
@@ -70,35 +70,47 @@ def searched(
         KanonError: whatever the stages raise.
     """
     models = models_of(spec)
-    _refuse_together(engine, spec, models)
+    refuse_together(engine, spec, models)
     made = prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report)
     with made as given:
-        reason = out_of_reach(given.workspace, given.models, given.sets, spec.suppression.max_rows(given.sets.rows))
-        if given.sets.rows == given.sets.null_rows:
-            yield NothingToSearch(spec, given, reason)
-            return
-        evaluator = _evaluator(given, given.sets, spec)
-        if spec.search.of_intervals and reason is None:
-            yield _of_intervals(spec, given, evaluator, budget or Budget())
-            return
-        question = evaluator.question()
-        if explain and question.lattice.size > MAX_NODES:
-            raise SearchTooLarge(
-                f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
-                "levels (minimum_level, maximum_level), or do without --explain."
-            )
-        if reason is not None:
-            ask = partial(_prunable, evaluator)
-            run = Search(spec.search.algorithm, question, hopeless(question, spec.search.algorithm), ask)
-            yield NothingFound(spec, given, evaluator, run, run.run(), evaluator.work, reason)
-            return
-        options = spec.search.options
-        if all_minimal and spec.search.algorithm == "optimal":
-            options = {**options, "minimal": True}
-        run = search(spec.search.algorithm, question, evaluator.answers, **options)
-        outcome = _outcome(run, given.workspace, spec, budget or Budget())
-        answered = (spec, given, evaluator, run, outcome, evaluator.work)
-        yield NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
+        yield search_in(given, spec, budget or Budget(), explain=explain, all_minimal=all_minimal)
+
+
+def search_in(
+    given: Prepared, spec: Spec, budget: Budget, *, explain: bool = False, all_minimal: bool = False
+) -> NothingToSearch | NothingFound | Chosen:
+    """Search frequency sets that are built; what is raised is as in :func:`searched`.
+
+    Args:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        budget: when to end the search early.
+        explain: the outcome's ``explained`` will be asked for.
+        all_minimal: the algorithm ``optimal`` also determines all k-minimal generalizations.
+    """
+    reason = out_of_reach(given.workspace, given.models, given.sets, spec.suppression.max_rows(given.sets.rows))
+    if given.sets.rows == given.sets.null_rows:
+        return NothingToSearch(spec, given, reason)
+    evaluator = _evaluator(given, given.sets, spec)
+    if spec.search.of_intervals and reason is None:
+        return _of_intervals(spec, given, evaluator, budget)
+    question = evaluator.question()
+    if explain and question.lattice.size > MAX_NODES:
+        raise SearchTooLarge(
+            f"this lattice has {question.lattice.size:,} nodes; at most {MAX_NODES:,} can be explained. Limit the "
+            "levels (minimum_level, maximum_level), or do without --explain."
+        )
+    if reason is not None:
+        ask = partial(_prunable, evaluator)
+        run = Search(spec.search.algorithm, question, hopeless(question, spec.search.algorithm), ask)
+        return NothingFound(spec, given, evaluator, run, run.run(), evaluator.work, reason)
+    options = spec.search.options
+    if all_minimal and spec.search.algorithm == "optimal":
+        options = {**options, "minimal": True}
+    run = search(spec.search.algorithm, question, evaluator.answers, **options)
+    outcome = _outcome(run, given.workspace, spec, budget)
+    answered = (spec, given, evaluator, run, outcome, evaluator.work)
+    return NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
 
 
 def searched_again(
@@ -134,8 +146,13 @@ def searched_again(
     return NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
 
 
-def _refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:
+def refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) -> None:
     """Refuse what cannot hold together, before anything is read.
+
+    Args:
+        engine: where the source is.
+        spec: what was asked.
+        models: its requirements.
 
     Raises:
         UnsupportedError: says which options, and what to do.

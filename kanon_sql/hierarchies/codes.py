@@ -94,6 +94,11 @@ class Codes:
                 masks[own[level].word] |= own[level].mask
         return masks
 
+    def bits(self, attribute: int, level: int) -> tuple[int, int]:
+        """The word that a generalized value of one level is in, and the bits that it is made of."""
+        place = self._places[attribute][level]
+        return place.word, place.mask
+
     def held(self, node: Node) -> list[int]:
         """Per word, the bits that the frequency set of a node keeps: what it and its generalizations need."""
         held = [0] * self.words

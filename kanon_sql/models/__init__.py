@@ -22,7 +22,16 @@ from kanon_sql.models.privacy import (
 )
 from kanon_sql.models.privacy.base import TOLERANCE
 from kanon_sql.models.privacy.t_closeness import Distance, closeness_among
-from kanon_sql.models.quality import METRICS, Attribute, Bounds, Counts, Measured, Metric
+from kanon_sql.models.quality import (
+    METRICS,
+    Attribute,
+    Bounds,
+    Counts,
+    Measured,
+    Metric,
+    geometric_mean,
+    normalized_share,
+)
 from kanon_sql.models.quality.loss import Loss
 
 __all__ = [
@@ -43,8 +52,10 @@ __all__ = [
     "Whole",
     "closeness_among",
     "forget",
+    "geometric_mean",
     "model_of",
     "models_of",
+    "normalized_share",
     "register",
     "registered",
 ]

@@ -20,7 +20,9 @@ from kanon_sql.evaluate import Examination, Subject, examine
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.models import PrivacyModel
+from kanon_sql.recode import Mapped
 from kanon_sql.release.write_counted import write_repeated
+from kanon_sql.release.write_recoded import join_of, refuse_other_cells
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, render, slot, source_relation
@@ -39,20 +41,28 @@ class Choice:
         columns: the source's columns by name, in order.
         sets: the frequency sets, for lookups, counts and reference distributions.
         models: the requirements.
-        node: the chosen levels.
+        node: the chosen levels; None where they differ by class.
         suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
         suppressed_rows: the number of suppressed rows, those for NULL included.
         vectors: a frequency set that holds all that is released, if there is one.
+        mapped: which vector is released as which class, where levels differ by class.
     """
 
     spec: Spec
     columns: Mapping[str, Column]
     sets: FrequencySets
     models: Sequence[PrivacyModel]
-    node: Node
+    node: Node | None
     suppressed: Relation | None
     suppressed_rows: int
     vectors: Relation | None
+    mapped: Mapped | None = None
+
+    @property
+    def levels(self) -> Node:
+        """The chosen levels, of a release that has them."""
+        assert self.node is not None
+        return self.node
 
     @property
     def quasi_identifiers(self) -> list[str]:
@@ -95,13 +105,15 @@ class Choice:
     @property
     def populations(self) -> dict[str, Sql]:
         """Per population that a requirement compares with: the FROM form of it at the chosen levels."""
+        if not self.sets.populations:
+            return {}
         items = [
             {
                 "label": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)")),
                 "table": lookup.table,
                 "has_nulls": lookup.has_nulls,
             }
-            for lookup, level in zip(self.sets.lookups, self.node, strict=True)
+            for lookup, level in zip(self.sets.lookups, self.levels, strict=True)
         ]
         unit = self.spec.unit is not None
         return {
@@ -170,11 +182,11 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
 
 
 def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
-    spec, columns, sets, node = choice.spec, choice.columns, choice.sets, choice.node
+    spec, columns, sets = choice.spec, choice.columns, choice.sets
     suppressed_rows = choice.suppressed_rows
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
     staged = masks or spec.unit is not None
-    outputs = _outputs(spec, columns, node)
+    outputs = _outputs(choice)
     mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
     first = workspace.table("staged") if staged else target
@@ -184,7 +196,8 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
     else:
         workspace.report("writing the release from its frequency set", None)
         write_repeated(
-            workspace, target, names=[item["name"] for item in outputs], vectors=choice.vectors, sets=sets, node=node,
+            workspace, target, names=[item["name"] for item in outputs], vectors=choice.vectors, sets=sets,
+            node=choice.levels,
             suppressed=choice.suppressed,
         )  # fmt: skip
     note = None
@@ -215,7 +228,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
     workspace.report("verifying the written table", None)
     examination = _verify(
         workspace, choice, target, [str(item["name"]) for item in outputs],
-        expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=keep_masked,
+        expected=sets.rows - (0 if keep_masked else suppressed_rows), masked=suppressed_rows if keep_masked else 0,
         persons_in=(first, unit, None if not masks or keep_masked else (mark, 0)) if spec.unit is not None else None,
     )  # fmt: skip
     return Written(
@@ -259,9 +272,10 @@ def _write_from_source(
         masked="masked" in extras,
         unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
         suppressed=choice.suppressed,
+        recoded=None if choice.mapped is None else join_of(sets, choice.mapped),
         keys=[]
         if choice.suppressed is None
-        else [Sql(key) for key in sets.codes.from_lookups(choice.node, PORTABLE, lambda index: f"lookup{index}")],
+        else [Sql(key) for key in sets.codes.from_lookups(choice.levels, PORTABLE, lambda index: f"lookup{index}")],
         lookups=[
             {
                 "index": lookup.index,
@@ -278,13 +292,15 @@ def _write_from_source(
     )
 
 
-def _outputs(spec: Spec, columns: Mapping[str, Column], node: Node) -> list[dict[str, Any]]:
+def _outputs(choice: Choice) -> list[dict[str, Any]]:
     """The release's columns in the source's order: generalized, sensitive, kept; nothing else."""
+    spec, node = choice.spec, choice.node
     position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
     outputs: list[dict[str, Any]] = []
-    for name in columns:
+    for name in choice.columns:
         if name in position:
-            outputs.append({"name": name, "lookup": position[name], "level": node[position[name]], "value": None})
+            level = None if node is None else node[position[name]]
+            outputs.append({"name": name, "lookup": position[name], "level": level, "value": None})
         elif name in spec.sensitive or name in spec.keep:
             value = render("release/column", name=name)
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
@@ -298,10 +314,9 @@ def _verify(
     names: Sequence[str],
     *,
     expected: int,
-    masked: bool,
+    masked: int,
     persons_in: tuple[Relation, str, tuple[str, int] | None] | None,
 ) -> Examination:
-    sets, node = choice.sets, choice.node
     columns = workspace.columns(target)
     if list(columns) != list(names):
         raise VerificationError("verification: the written table does not have the promised columns; it was dropped")
@@ -311,6 +326,26 @@ def _verify(
             f"verification: {rows} rows were written where {expected} were expected "
             "(did the source change while it was read?); the table was dropped"
         )
+    if choice.mapped is None:
+        _refuse_other_labels(workspace, choice, target, masked=masked > 0)
+    else:
+        refuse_other_cells(workspace, choice.sets, choice.mapped, target, columns, masked)
+    if persons_in is None:
+        examination = choice.examine(workspace, target, columns, None)
+    else:
+        staged, unit, mark = persons_in
+        examination = choice.examine(workspace, staged, workspace.columns(staged), unit, mark)
+    if not examination.passed or examination.rows != expected:
+        failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
+        raise VerificationError(
+            f"verification: the written table does not satisfy {failing or 'its row count'}; it was dropped"
+        )
+    return examination
+
+
+def _refuse_other_labels(workspace: Workspace, choice: Choice, target: Relation, *, masked: bool) -> None:
+    """Refuse a table with a cell that is no label of its column's level."""
+    sets, node = choice.sets, choice.levels
     compiler = workspace.compiler
     branches = [
         compiler.filled(
@@ -334,17 +369,6 @@ def _verify(
                 f"verification: {count} cells of {sets.lookups[attribute].name!r} are no label of level "
                 f"{node[attribute]}; the table was dropped"
             )
-    if persons_in is None:
-        examination = choice.examine(workspace, target, columns, None)
-    else:
-        staged, unit, mark = persons_in
-        examination = choice.examine(workspace, staged, workspace.columns(staged), unit, mark)
-    if not examination.passed or examination.rows != expected:
-        failing = ", ".join(item.model.label for item in examination.achieved if item.violating_classes)
-        raise VerificationError(
-            f"verification: the written table does not satisfy {failing or 'its row count'}; it was dropped"
-        )
-    return examination
 
 
 def _free_name(name: str, columns: Mapping[str, Column]) -> str:

@@ -70,6 +70,8 @@ def _row(run: Compared, by: str) -> list[str]:
     result = run.result
     search = result.search
     proven = "" if search is None else "yes" if search.proven else "no"
+    if result.recoding is not None:
+        proven = "no"
     k = "" if run.k is None else number(run.k)
     if not result.passed:
         return [run.name, k, "FAIL", "", "", "", "", proven, _note(run)]

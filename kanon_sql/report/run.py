@@ -38,6 +38,7 @@ class Run(BaseModel):
     release: str | None = None
     node: dict[str, int] | None = None
     intervals: dict[str, int] | None = None
+    recoding: dict[str, Any] | None = None
     rows: dict[str, int] = {}
     classes: dict[str, float | None] = {}
     class_sizes: list[dict[str, int | None]] = []

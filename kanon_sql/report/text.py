@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kanon_sql.report.recoding import column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Intervals", _intervals(result.intervals, result.node or {}))
     elif result.node is not None:
         parts += section("Levels", _levels(result.node))
+    if result.recoding is not None:
+        parts += section("Local recoding", _recoding(result.recoding))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     if result.revealed:
@@ -182,6 +185,14 @@ def _levels(node: Mapping[str, int]) -> RenderableType:
     for name, level in node.items():
         table.add_row(Text(shown(name)), Text(str(level)), Text("as in the source" if level == 0 else "", "dim"))
     return table
+
+
+def _recoding(recoding: Mapping[str, Any]) -> RenderableType:
+    """Per column, the share of detail that a cell has lost on average, and the rows on each level."""
+    table = columns([("quasi-identifier", False), ("mean loss", True), ("labels", True), ("rows by level", False)])
+    for name, loss, labels, shares in column_cells(recoding):
+        table.add_row(Text(shown(name)), Text(loss), Text(labels), Text(shares, "dim", overflow="fold"))
+    return Group(Text(recoding_in_words(recoding)), table)
 
 
 def _intervals(intervals: Mapping[str, int], node: Mapping[str, int]) -> RenderableType:

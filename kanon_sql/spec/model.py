@@ -17,6 +17,7 @@ from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.recoding import RecodingOptions, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
@@ -70,6 +71,7 @@ class Spec(Part):
         privacy: the requirements, all of which must hold.
         suppression: how many rows may be left out.
         search: algorithm and metric.
+        recoding: whether a column has one level for all rows, or levels that differ by class.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
 
@@ -111,6 +113,9 @@ class Spec(Part):
     )
     suppression: Suppression = Field(default=Suppression(), description="How many rows may be left out.")
     search: SearchOptions = Field(default=SearchOptions(), description="How to search the lattice.")
+    recoding: RecodingOptions = Field(
+        default=RecodingOptions(), description="One level per column for all rows, or levels that differ by class."
+    )
     nulls: Annotated[
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
@@ -206,6 +211,8 @@ class Spec(Part):
                         yield Fault(("quasi_identifiers", name, key), message, True)
         if value is not None and value.ledger is not None:
             yield from ledger_faults(value)
+        if value is not None:
+            yield from recoding_faults(value)
 
     # --- Where it stands ---
 
@@ -234,6 +241,7 @@ class Spec(Part):
             "privacy": [requirement.to_dict() for requirement in self.privacy],
             "suppression": self.suppression.model_dump(),
             "search": self.search.model_dump(),
+            "recoding": self.recoding.to_dict(),
             "nulls": self.nulls,
             "ledger": None
             if self.ledger is None
@@ -243,7 +251,10 @@ class Spec(Part):
     @property
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
-        return sha256(self.to_dict())
+        found = self.to_dict()
+        if not self.recoding.is_local:  # what was published before there were others has the hash of then
+            del found["recoding"]
+        return sha256(found)
 
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does, without literals of SQL, labels of trees and passwords, for a manifest."""
@@ -267,7 +278,7 @@ class Spec(Part):
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
         _tidy(schema)
-        for name in ("suppression", "search"):
+        for name in ("suppression", "search", "recoding"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -13,6 +13,7 @@ from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
+from kanon_sql.recode import Recoded, recoded
 from kanon_sql.release import (
     Choice,
     Entry,
@@ -31,6 +32,7 @@ from kanon_sql.release import (
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
@@ -82,6 +84,8 @@ def anonymize(
     """
     if spec.release is None:
         raise SpecError("release: missing; anonymize needs the name of the table to publish")
+    if all_minimal:
+        refuse_nodes_of_local(spec, "--all-minimal")
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     started = time.perf_counter()
@@ -91,16 +95,36 @@ def anonymize(
             refuse_foreign_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
-        with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-            result, together = _released(found, earlier, started, details=details)
-        coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
-        if coarsen and together is not None and together.conflict and isinstance(found, Chosen):
-            unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
-            unsafe.add(found.best)
-            with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
-                result = _coarser(above, unsafe, result, earlier or (), started, budget, details=details)
+        if spec.recoding.is_local:
+            with recoded(engine, spec, report, budget) as local:
+                result, _ = _released(local, earlier, started, details=details)
+        else:
+            result = _searched(engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
+
+
+def _searched(
+    engine: Engine,
+    spec: Spec,
+    report: Reporter | None,
+    budget: Budget | None,
+    earlier: Sequence[Entry] | None,
+    started: float,
+    *,
+    all_minimal: bool,
+    details: bool,
+) -> Result:
+    """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
+    with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
+        result, together = _released(found, earlier, started, details=details)
+    coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
+    if not coarsen or together is None or not together.conflict or not isinstance(found, Chosen):
+        return result
+    unsafe = UnsafeNodes(spec, earlier or (), held_levels(spec, earlier or ()), found.sets.rows)
+    unsafe.add(found.best)
+    with searched(engine, coarsened(spec, earlier or ()), report, budget, all_minimal=all_minimal) as above:
+        return _coarser(above, unsafe, result, earlier or (), started, budget, details=details)
 
 
 def _coarser(
@@ -148,7 +172,7 @@ def _coarser(
 
 
 def _released(
-    found: NothingToSearch | NothingFound | Chosen,
+    found: NothingToSearch | NothingFound | Chosen | Recoded,
     earlier: Sequence[Entry] | None,
     started: float,
     *,
@@ -168,41 +192,32 @@ def _released(
     spec = found.spec
     assert spec.release is not None
     more = of_search(found) if details else None
-    if not isinstance(found, Chosen):
+    if isinstance(found, NothingToSearch | NothingFound):
         return replace(unreleased("anonymize", found, f"nothing was published: {found.failure()}"), details=more), None
-    metrics, rows, node = found.metrics(), found.rows(), found.node
-    suppressed = None
-    if rows["suppressed"] > found.sets.null_rows:
-        suppressed = found.evaluator.suppressed_classes(node)
-    choice = Choice(
-        spec=spec,
-        columns=found.columns,
-        sets=found.sets,
-        models=found.models,
-        node=node,
-        suppressed=suppressed,
-        suppressed_rows=rows["suppressed"],
-        vectors=found.evaluator.releasable(spec, found.columns, node),
-    )
+    metrics, rows = found.metrics(), found.rows()
+    choice = _choice(found, rows["suppressed"])
     with written_release(found.workspace, choice) as written:
         if written.masked:
             rows["masked"] = written.masked
-        together = None if earlier is None else compared(found, written, earlier, refused=refused)
+        together = None
+        if isinstance(found, Chosen) and earlier is not None:
+            together = compared(found, written, earlier, refused=refused)
         result = Result(
             verb="anonymize",
             verdict="pass",
             message=_message(found, rows),
             release=".".join(spec.release),
-            node=found.node_dict(node),
+            node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
             rows=rows,
             classes=written.examination.classes_dict(),
             class_sizes=written.examination.sizes_list(),
             achieved=written.examination.achieved_dict(),
             metrics=metrics,
-            search=found.summary(),
+            search=found.summary() if isinstance(found, Chosen) else None,
             cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
-            notes=[*found.notes, *([] if written.note is None else [written.note])],
-            intervals=found.intervals,
+            notes=[*found.notes, *notes_of_local(found), *([] if written.note is None else [written.note])],
+            intervals=found.intervals if isinstance(found, Chosen) else None,
+            recoding=found.to_dict() if isinstance(found, Recoded) else None,
             details=with_statements(more, found.workspace.engine.meter.log),
             ledger=None if together is None else together.to_dict(),
         )
@@ -210,19 +225,44 @@ def _released(
             message = f"nothing was published: {together.failure()}"
             return replace(result, verdict="fail", message=message), together
         manifest = _manifest(found, written, result)
-        entry = None if earlier is None else addition(found, written, earlier, rows)
+        entry = None
+        if isinstance(found, Chosen) and earlier is not None:
+            entry = addition(found, written, earlier, rows)
         publish(found.workspace, spec, written, manifest, entry)
     return replace(result, manifest=manifest), together
 
 
-def _message(found: Chosen, rows: Mapping[str, int]) -> str:
+def _choice(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
+    """What to write."""
+    node = suppressed = vectors = mapped = None
+    if isinstance(found, Recoded):
+        mapped = found.mapped
+    else:
+        node = found.node
+        vectors = found.evaluator.releasable(found.spec, found.columns, node)
+        if suppressed_rows > found.sets.null_rows:
+            suppressed = found.evaluator.suppressed_classes(node)
+    return Choice(
+        spec=found.spec,
+        columns=found.columns,
+        sets=found.sets,
+        models=found.models,
+        node=node,
+        suppressed=suppressed,
+        suppressed_rows=suppressed_rows,
+        vectors=vectors,
+        mapped=mapped,
+    )
+
+
+def _message(found: Chosen | Recoded, rows: Mapping[str, int]) -> str:
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
     )
 
 
-def _manifest(found: Chosen, written: Written, result: Result) -> dict[str, Any]:
+def _manifest(found: Chosen | Recoded, written: Written, result: Result) -> dict[str, Any]:
     """What was published and how; no value of the data is in it."""
     return {
         "kanon_sql": __version__,
@@ -231,8 +271,9 @@ def _manifest(found: Chosen, written: Written, result: Result) -> dict[str, Any]
         "release": result.release,
         "spec": found.spec.redacted(),
         "spec_hash": found.spec.hash,
-        "node": dict(result.node or {}),
+        "node": None if result.node is None else dict(result.node),
         "intervals": result.to_dict()["intervals"],
+        "recoding": result.to_dict()["recoding"],
         "rows": dict(result.rows),
         "classes": dict(result.classes),
         "achieved": {key: dict(value) for key, value in result.achieved.items()},

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Budget, Chosen, rows_in_words, searched
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import KeptSets
+from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 
 __all__ = ["plan"]
@@ -46,7 +49,7 @@ def plan(
         satisfies the requirements.
 
     Raises:
-        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals.
+        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals, or with local recoding.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
@@ -61,10 +64,18 @@ def plan(
             f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
             "--explain out"
         )
+    for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
+        if asked:
+            refuse_nodes_of_local(spec, option)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        with searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept) as found:
-            result = _planned(found) if isinstance(found, Chosen) else unreleased("plan", found, found.failure())
+        made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
+        if spec.recoding.is_local:
+            made = recoded(engine, spec, report, budget, kept=kept)
+        else:
+            made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
+        with made as found:
+            result = _result(found)
             lattice = found.explained() if explain else None
             more = of_search(found) if details else None
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
@@ -79,8 +90,14 @@ def plan(
         )
 
 
-def _planned(found: Chosen) -> Result:
-    """What a release at the chosen node would be."""
+def _result(found: NothingToSearch | NothingFound | Chosen | Recoded) -> Result:
+    if isinstance(found, NothingToSearch | NothingFound):
+        return unreleased("plan", found, found.failure())
+    return _planned(found)
+
+
+def _planned(found: Chosen | Recoded) -> Result:
+    """What a release would be."""
     examination, rows = found.achieved(), found.rows()
     return Result(
         verb="plan",
@@ -88,14 +105,15 @@ def _planned(found: Chosen) -> Result:
         message=f"a release of {rows['released']:,} of {rows_in_words(rows['source'])} satisfies "
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed",
         release=None,
-        node=found.node_dict(found.node),
+        node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
         rows=rows,
         classes=examination.classes_dict(),
         class_sizes=examination.sizes_list(),
         achieved=examination.achieved_dict(),
         metrics=found.metrics(),
-        search=found.summary(),
+        search=found.summary() if isinstance(found, Chosen) else None,
         cost=Cost(),
-        notes=found.notes,
-        intervals=found.intervals,
+        notes=[*found.notes, *notes_of_local(found)],
+        intervals=found.intervals if isinstance(found, Chosen) else None,
+        recoding=found.to_dict() if isinstance(found, Recoded) else None,
     )

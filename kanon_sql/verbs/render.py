@@ -23,6 +23,7 @@ from kanon_sql.release import Choice, publish, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
 from kanon_sql.sql import Statement
+from kanon_sql.verbs.recoding import refuse_local
 
 __all__ = ["Rendered", "render"]
 
@@ -85,6 +86,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         >>> script.text.count("GROUP BY") > 3
         True
     """
+    refuse_local(spec, "render", "each round of a local recoding depends on what the data answered to the one before")
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))
         if node:

@@ -83,6 +83,8 @@ class Result:
         revealed: classes that violate a requirement, with their values; None unless asked for.
         details: what a report shows besides; None unless asked for.
         ledger: what the release and those of its ledger tell together; None without a ledger.
+        recoding: for a local recoding, which has no node: its method, rounds and partitions, the mean loss per column,
+            and how many labels and rows each level has; None where every row of a column has one level.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -114,11 +116,19 @@ class Result:
     revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
     details: Details | None = field(default=None, repr=False)
     ledger: Mapping[str, Any] | None = None
+    recoding: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
         """Whether the verdict is ``pass``."""
         return self.verdict == "pass"
+
+    @property
+    def stopped(self) -> str | None:
+        """Why the search or the recoding ended early, in words; None if it did not."""
+        if self.recoding is not None:
+            return self.recoding["stopped"]  # type: ignore[no-any-return]
+        return None if self.search is None else self.search.stopped
 
     def raise_for_failure(self) -> Result:
         """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
@@ -161,6 +171,7 @@ class Result:
             "release": self.release,
             "node": None if self.node is None else dict(self.node),
             "intervals": None if self.intervals is None else dict(self.intervals),
+            "recoding": None if self.recoding is None else dict(self.recoding),
             "rows": dict(self.rows),
             "classes": dict(self.classes),
             "class_sizes": [dict(item) for item in self.class_sizes],

@@ -107,7 +107,7 @@ def plan(
         )
         print_result(run, result, output, all_minimal=all_minimal)
         write_result_report(run, result, report_file)
-        if run.interrupts.pressed and result.search is not None and result.search.stopped is not None:
+        if run.interrupts.pressed and result.stopped is not None:
             raise typer.Exit(INTERRUPTED)
         exit_with(result.passed)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from kanon_sql.models.quality.ambiguity import Ambiguity
 from kanon_sql.models.quality.average_class_size import AverageClassSize
-from kanon_sql.models.quality.base import Attribute, Bounds, Counts, Measured, Metric
+from kanon_sql.models.quality.base import Attribute, Bounds, Counts, Measured, Metric, geometric_mean, normalized_share
 from kanon_sql.models.quality.discernibility import Discernibility
 from kanon_sql.models.quality.entropy import NonUniformEntropy
 from kanon_sql.models.quality.height import Height
 from kanon_sql.models.quality.loss import Loss
 from kanon_sql.models.quality.precision import Precision
 
-__all__ = ["METRICS", "Attribute", "Bounds", "Counts", "Measured", "Metric"]
+__all__ = ["METRICS", "Attribute", "Bounds", "Counts", "Measured", "Metric", "geometric_mean", "normalized_share"]
 
 METRICS: dict[str, Metric] = {
     metric.name: metric

@@ -16,6 +16,7 @@ from kanon_sql.spec import Requirement, Spec, TableHierarchy, read_yaml
 from kanon_sql.verbs.dbt.files import ADAPTERS, MARK, REQUIREMENTS, files_of
 from kanon_sql.verbs.dbt.labels import LEFT_OUT
 from kanon_sql.verbs.plan import plan
+from kanon_sql.verbs.recoding import refuse_local
 from kanon_sql.verbs.result import Result
 
 __all__ = ["DbtResult", "dbt"]
@@ -69,6 +70,9 @@ def dbt(
         UnsupportedError: dbt's package has no adapter for this engine.
         KanonError: whatever the search raises.
     """
+    refuse_local(
+        spec, "dbt", "its models apply one level per column, and which class a row is in would have to be told"
+    )
     if engine.dialect.name not in ADAPTERS:
         raise UnsupportedError(
             f"the dbt package has no adapter for {engine.dialect.name}; expected one of {', '.join(ADAPTERS)}"

@@ -1,0 +1,74 @@
+"""What local recoding loses on the Adult extract, and how long it takes: the figures of docs/recoding.md.
+
+    python benchmarks/recoding.py --adult FOLDER [--repeats 3]
+
+A row per k: the mean loss over cells, the classes, the rounds, the statements, and the seconds of a whole process that
+reads the table from a DuckDB file, recodes, writes, verifies and publishes. L is one GROUP BY over the columns
+plus one copy of the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, specification
+
+KS = (5, 10, 50)
+
+
+def local_spec(adult: Path, k: int) -> dict[str, Any]:
+    spec = specification(adult, "optimal")
+    return {**spec, "privacy": [{"k_anonymity": {"k": k}}], "suppression": {"limit": 0}, "recoding": "local"}
+
+
+def in_process(database: Path, spec: Path) -> tuple[float, dict[str, Any]]:
+    """The seconds of a whole process, and its result."""
+    command = [sys.executable, "-m", "kanon_sql", "anonymize", str(spec), "-d", str(database), "--format", "json"]
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return time.perf_counter() - started, json.loads(done.stdout)
+
+
+def seconds_of_l(database: Path) -> float:
+    """One GROUP BY over the quasi-identifiers plus one copy."""
+    names = ", ".join(f'"{name}"' for name in QUASI_IDENTIFIERS)
+    with duckdb.connect(str(database), config={"threads": THREADS}) as connection:
+        started = time.perf_counter()
+        connection.execute(f"CREATE TEMP TABLE grouped AS SELECT {names}, count(*) AS n FROM adult GROUP BY {names}")
+        connection.execute("CREATE TEMP TABLE copied AS SELECT * FROM adult")
+        return time.perf_counter() - started
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--adult", help="the folder of adult.csv and its hierarchies")
+    parser.add_argument("--rows", type=int, help="resample the extract to so many rows")
+    parser.add_argument("--repeats", type=int, default=3)
+    given = parser.parse_args()
+    adult = adult_directory(given.adult)
+    with tempfile.TemporaryDirectory() as folder:
+        database, spec = Path(folder) / "adult.duckdb", Path(folder) / "spec.yml"
+        load(database, adult, given.rows)
+        print("k   mean loss  classes  rounds  statements  rows fetched  seconds  L")
+        for k in KS:
+            spec.write_text(json.dumps(local_spec(adult, k)))
+            seconds, results = zip(*(in_process(database, spec) for _ in range(given.repeats)), strict=True)
+            one = statistics.median(seconds_of_l(database) for _ in range(given.repeats))
+            found, cost = results[0]["recoding"], results[0]["cost"]
+            print(
+                f"{k:<3} {found['mean_loss']:9.4f}  {found['partitions']:7,}  {found['rounds']:6}  "
+                f"{cost['statements']:10}  {cost['rows_fetched']:12}  {statistics.median(seconds):7.2f}  {one:.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,178 @@
+"""Whether groups of vectors satisfy the requirements: the composed class query, over any grouping of the vectors.
+
+What a class counts beside its rows (values of sensitive attributes, persons) is kept per vector once, so that every
+grouping is a join by the vectors' numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Workspace
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import Frames, flagged_classes
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import Monotonicity, PrivacyModel
+from kanon_sql.recode.paths import Word
+from kanon_sql.sql import Relation, Sql, relation, render, slot
+
+__all__ = ["Judge", "judge_of"]
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The requirements as every partition of a recoding must satisfy them.
+
+    Attributes:
+        workspace: where statements run.
+        sets: the frequency sets.
+        models: the requirements, all of them about whole partitions.
+        vectors: the numbered vectors.
+        members: per sensitive attribute, its values by vector.
+        persons: the persons by vector; None where vectors count what a class counts.
+    """
+
+    workspace: Workspace
+    sets: FrequencySets
+    models: Sequence[PrivacyModel]
+    vectors: Relation
+    members: Mapping[str, Relation]
+    persons: Relation | None
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a vector counts persons, which add up."""
+        return self.sets.counting == "persons"
+
+    @property
+    def size(self) -> str:
+        """The column of the vectors that adds up to a class's size, or at least bounds it."""
+        return "person_count" if self.by_person else "row_count"
+
+    @property
+    def least_size(self) -> int:
+        """The largest size that a requirement asks of every class."""
+        return max([1, *(model.least_size for model in self.models if model.least_size is not None)])
+
+    @property
+    def donors(self) -> int | None:
+        """The size that decides everything, so that vectors may be moved from one group to another; None for others."""
+        only_sizes = all(model.judges_size for model in self.models)
+        return self.least_size if only_sizes and self.persons is None else None
+
+    @property
+    def joins_safely(self) -> bool:
+        """Whether a group that satisfies still does whatever joins it."""
+        by_person = self.sets.counting != "rows"
+        return all(model.monotonicity(by_person) is Monotonicity.ALWAYS for model in self.models)
+
+    def judged(
+        self,
+        what: str,
+        grouped: Sql,
+        keys: Sequence[str],
+        tables: Mapping[str, Relation],
+        *,
+        largest: bool = False,
+    ) -> Relation:
+        """Judge groups of vectors.
+
+        Args:
+            what: what to call the table of the verdicts.
+            grouped: a table, or a query in parentheses, of ``vector``, the keys and what vectors count.
+            keys: the columns that tell the groups apart.
+            tables: slot -> the scratch table that it stands for in ``grouped``.
+            largest: also the size of the largest vector of each group, where sizes decide everything.
+
+        Returns:
+            A scratch table of the keys, ``class_rows``, ``class_size`` and ``satisfied``.
+        """
+        carried = [Sql(f"-{self.size}")] if largest else []
+        names = {name: f"members{index}" for index, name in enumerate(self.members)}
+        own = {names[name]: table for name, table in self.members.items()}
+        own |= {f"reference{index}": table for index, table in enumerate(self.sets.references.values())}
+        if self.persons is not None:
+            own["persons"] = self.persons
+        return self.workspace.make(
+            "recode/judged",
+            what,
+            {**tables, **own},
+            {},
+            keys=tuple(keys),
+            largest=largest,
+            flagged=flagged_classes(replace(self._frames(grouped, keys, names), carried=carried), self.models),
+        )
+
+    def _frames(self, grouped: Sql, keys: Sequence[str], names: Mapping[str, str]) -> Frames:
+        members = {name: slot(own) for name, own in names.items()}
+        references = {name: slot(f"reference{index}") for index, name in enumerate(self.sets.references)}
+        return self._over(grouped, keys, members, references, None if self.persons is None else slot("persons"))
+
+    def classes(self, classed: Relation) -> Frames:
+        """The classes of vectors whose table has the number of each vector's class, ``part``."""
+        members = {name: relation(table) for name, table in self.members.items()}
+        references = {name: relation(table) for name, table in self.sets.references.items()}
+        persons = None if self.persons is None else relation(self.persons)
+        return self._over(relation(classed), ["part"], members, references, persons)
+
+    def _over(
+        self,
+        grouped: Sql,
+        keys: Sequence[str],
+        members: Mapping[str, Sql],
+        references: Mapping[str, Sql],
+        persons: Sql | None,
+    ) -> Frames:
+        def frame(columns: Sequence[str], held: Sql | None) -> Sql:
+            return render("recode/frame", keys=list(keys), names=columns, grouped=grouped, members=held)
+
+        people = ["person_count"] if self.by_person else []
+        return Frames(
+            base=frame(["row_count", *people], None) if persons is None else frame(["row_count", "unit"], persons),
+            values={name: frame(self.columns(name), held) for name, held in members.items()},
+            counting=self.sets.counting,
+            keys=[Sql(key) for key in keys],
+            facts={name: facts.all for name, facts in self.sets.facts.items()},
+            group_levels={name: facts.group_levels for name, facts in self.sets.facts.items()},
+            references=references,
+        )
+
+    def columns(self, attribute: str) -> list[str]:
+        """What a frequency set of a sensitive attribute holds beside the vectors."""
+        counted = {"rows": [], "persons": ["person_count"], "unit": ["unit"]}[self.sets.counting]
+        return ["value_code", "reference_share", *self.sets.facts[attribute].all, *counted, "row_count"]
+
+
+def judge_of(
+    workspace: Workspace,
+    sets: FrequencySets,
+    models: Sequence[PrivacyModel],
+    vectors: Relation,
+    words: Sequence[Word],
+) -> Judge:
+    """The requirements, with what they count written per vector."""
+    made = Judge(workspace, sets, [_of_partitions(model) for model in models], vectors, {}, None)
+
+    def written(what: str, held: Relation, names: Sequence[str]) -> Relation:
+        tables = {"held": held, "vectors": vectors}
+        return workspace.make("recode/members", what, tables, {}, words=tuple(words), names=tuple(names))
+
+    members = {
+        name: written(f"members{index}", sets.values[name], made.columns(name)) for index, name in enumerate(sets.facts)
+    }
+    persons = written("persons", sets.base, ["unit", "row_count"]) if sets.counting == "unit" else None
+    return replace(made, members=members, persons=persons)
+
+
+def _of_partitions(model: PrivacyModel) -> PrivacyModel:
+    """A requirement as it is asked of every partition.
+
+    Classes of some quasi-identifiers are unions of partitions: what each partition has, a union has the more.
+    """
+    if model.population is not None:
+        raise UnsupportedError(
+            f"{model.label}: recoding: local releases overlapping labels, so a person of the population may be behind "
+            "several classes, and which one protects a row is not known; use recoding: full_domain"
+        )
+    return model if model.quasi_identifiers is None else replace(model, quasi_identifiers=None)

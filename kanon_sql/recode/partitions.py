@@ -1,0 +1,150 @@
+"""The state that a recoding works on: the numbered vectors, those of open partitions, and those of closed ones.
+
+vectors   every vector with its codes, its counts, and its class at the node that the recoding begins with
+open      the vectors of partitions that a round may still divide
+closed    per round, the vectors of partitions that nothing divides any more
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kanon_sql.engines import Workspace
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import PrivacyModel
+from kanon_sql.recode.judge import Judge, judge_of
+from kanon_sql.recode.paths import Path, Word, paths_of, words_of
+from kanon_sql.search import Node
+from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot
+
+__all__ = ["Partitions", "begin", "peel"]
+
+
+@dataclass
+class Partitions:
+    """Partitions of the frequency set.
+
+    Attributes:
+        workspace: where they are.
+        sets: the frequency sets.
+        paths: the quasi-identifiers.
+        words: what a vector's codes are.
+        judge: whether groups of vectors satisfy.
+        labels: the table of all labels.
+        roots: the classes of the node that the recoding begins with, and whether they satisfy.
+        kept_rows: rows in those that do.
+        violating_rows: rows in those that do not; they are suppressed.
+        open: the vectors of open partitions.
+        closed: tables of closed ones.
+        last: the highest number of a partition so far.
+        rounds: rounds so far.
+    """
+
+    workspace: Workspace
+    sets: FrequencySets
+    paths: Sequence[Path]
+    words: Sequence[Word]
+    judge: Judge
+    labels: Relation
+    roots: Relation
+    kept_rows: int
+    violating_rows: int
+    open: Relation
+    last: int
+    closed: list[Relation] = field(default_factory=list)
+    rounds: int = 0
+
+    @property
+    def vectors(self) -> Relation:
+        """The numbered vectors."""
+        return self.judge.vectors
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of the codes."""
+        return tuple(word.name for word in self.words)
+
+    @property
+    def cuttable(self) -> tuple[Path, ...]:
+        """The quasi-identifiers that have more than one level to choose from."""
+        return tuple(path for path in self.paths if path.low < path.high)
+
+    def make(
+        self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str] | None = None, /,
+        **context: Hashable,
+    ) -> Relation:  # fmt: skip
+        """Create a scratch table from a template of this room."""
+        return self.workspace.make(f"recode/{name}", what, tables, fills or {}, **context)
+
+    def row(self, name: str, tables: Mapping[str, Relation]) -> tuple[int, ...]:
+        """The one row of figures that a template of this room returns."""
+        compiler = self.workspace.compiler
+        quoted = {key: self.workspace.quoted(table) for key, table in tables.items()}
+        ((*figures,),) = self.workspace.query(compiler.filled(f"recode/{name}", quoted), 1)
+        return tuple(int(figure) for figure in figures)
+
+    def advance(self, following: Relation, closed: Relation, last: int) -> None:
+        """A round is over: what is open now, and what it closed."""
+        self.workspace.drop(self.open)
+        self.open, self.last = following, last
+        self.closed.append(closed)
+        self.rounds += 1
+
+    def assigned(self) -> Relation:
+        """Every released vector with the number of its partition; what is open is closed as it stands."""
+        self.closed.append(self.make("closed", "closed_last", {"open": self.open}))
+        tables = {f"done{number}": table for number, table in enumerate(self.closed)}
+        return self.make(
+            "assigned",
+            "assigned",
+            {**tables, "vectors": self.vectors},
+            words=self.names,
+            rounds=len(self.closed),
+            done=tuple(tables),
+            by_person=self.judge.by_person,
+        )
+
+
+def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], start: Node) -> Partitions:
+    """The partitions that a recoding begins with: the classes of a node, and each vector that satisfies alone.
+
+    Args:
+        workspace: where to make them.
+        sets: the frequency sets.
+        models: the requirements.
+        start: the node; no label of the release is above its levels.
+    """
+    words = words_of(sets)
+    lookups = [Relation(slot=f"lookup{lookup.index}") for lookup in sets.lookups]
+    paths = paths_of(sets, start, lookups)
+    by_person = sets.counting == "persons"
+    roots = [Sql(key) for key in sets.codes.keys(start, PORTABLE)]
+    vectors = workspace.make(
+        "recode/vectors", "vectors", {"base": sets.base}, {},
+        words=tuple(words), roots=Sql(", ".join(roots)) if roots else None, by_person=by_person,
+    )  # fmt: skip
+    tables = {f"lookup{lookup.index}": lookup.table for lookup in sets.lookups}
+    labels = workspace.make("recode/labels", "labels", tables, {}, attributes=tuple(paths))
+    judge = judge_of(workspace, sets, models, vectors, words)
+    judged = judge.judged("roots", slot("grouped"), ["part"], {"grouped": vectors})
+    state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, 0)
+    state.kept_rows, state.violating_rows = state.row("verdict", {"judged": judged})
+    return state
+
+
+def peel(state: Partitions) -> None:
+    """Close every vector that satisfies alone, where those that stay behind satisfy together; open the rest."""
+    judge = state.judge
+    tables = {"vectors": state.vectors, "roots": state.roots}
+    alone = judge.judged("alone", slot("grouped"), ["vector"], {"grouped": state.vectors})
+    behind = render("recode/rest")
+    rest = judge.judged("rest", behind, ["part"], {"vectors": state.vectors, "alone": alone})
+    (count,) = state.row("count", {"table": state.vectors})
+    first = {"first": str(count)}  # no class of the first node has a number above
+    peeled = state.make("peeled", "peeled", {**tables, "alone": alone, "rest": rest}, first)
+    context = {"words": state.names, "by_person": judge.by_person}
+    state.open = state.make("begun", "open0", {**tables, "peeled": peeled}, **context)
+    state.closed, state.last = [peeled], 2 * count
+    for table in (alone, rest):
+        state.workspace.drop(table)

@@ -1,0 +1,135 @@
+"""What a recoding needs to know of each quasi-identifier: the bits of its labels, and what a label costs.
+
+A value's code is its path through its hierarchy, the highest label in the highest bits (see
+:mod:`kanon_sql.hierarchies.codes`). So the lowest common ancestor of a set of values is found from their lowest and
+their highest code, and a label is a masked code: no round of a recoding joins a lookup table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import Lookup
+from kanon_sql.search import Node
+from kanon_sql.sql import PORTABLE, Relation, Sql
+
+__all__ = ["Path", "Word", "paths_of", "words_of"]
+
+SIMILAR = 500
+"""How far vectors are apart for two values that differ at all; as much again where the top alone is common."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """One quasi-identifier.
+
+    Attributes:
+        index: its number among them.
+        name: the column.
+        word: the word of a vector that holds its code.
+        masks: per level, the bits of the code of a generalized value; none at the top.
+        low, high: the lowest and the highest level that may be released.
+        height: the top's level.
+        top: the top's label.
+        domain_rows: values of the domain.
+        unit: what one more domain value under a label costs: the weight over the values to lose.
+        lookup: its lookup table.
+        codes: per level below the top, the code over that table.
+        distances: per level, how far vectors are apart that agree there first.
+        raised: some of its labels are released at a higher level, since their text stands for other values too.
+    """
+
+    index: int
+    name: str
+    word: int
+    masks: tuple[int, ...]
+    low: int
+    high: int
+    height: int
+    top: str
+    domain_rows: int
+    unit: float
+    lookup: Sql
+    codes: tuple[Sql, ...]
+    distances: tuple[int, ...]
+    raised: bool = False
+
+
+@dataclass(frozen=True)
+class Word:
+    """One number of a vector: its column, and the bits of it that the lowest levels keep.
+
+    Attributes:
+        name: the column.
+        key: these bits, over a frequency set named ``base``.
+        of_held: these bits, over a frequency set named ``held``.
+    """
+
+    name: str
+    key: Sql
+    of_held: Sql
+
+
+def paths_of(sets: FrequencySets, highest: Node, lookups: Sequence[Relation]) -> list[Path]:
+    """The quasi-identifiers of some frequency sets.
+
+    Args:
+        sets: the frequency sets.
+        highest: the highest level of each that may be released.
+        lookups: how templates call their lookup tables.
+
+    Raises:
+        UnsupportedError: a hierarchy's path does not fit into one number.
+    """
+    return [_path(sets, lookup, highest[lookup.index], lookups[lookup.index]) for lookup in sets.lookups]
+
+
+def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation) -> Path:
+    places = [sets.codes.bits(lookup.index, level) for level in lookup.levels]
+    if len({word for word, _ in places}) > 1:
+        raise UnsupportedError(
+            f"recoding: local: the hierarchy of {lookup.name} has too many labels on too many levels for a path to fit "
+            "into 62 bits; leave some levels out, or use recoding: full_domain"
+        )
+    height = lookup.height
+    return Path(
+        index=lookup.index,
+        name=lookup.name,
+        word=places[0][0] if places else 0,
+        masks=(*(mask for _, mask in places), 0),
+        low=lookup.quasi_identifier.minimum_level,
+        high=high,
+        height=height,
+        top=lookup.top,
+        domain_rows=lookup.domain_rows,
+        unit=lookup.quasi_identifier.weight / max(1, lookup.domain_rows - 1),
+        lookup=Sql(f"slot_{table.slot}"),
+        codes=tuple(Sql(sets.codes.from_lookup(lookup.index, level, PORTABLE)) for level in lookup.levels),
+        distances=_distances(lookup.domain_rows, [labels.labels for labels in sets.codes.widest[lookup.index]]),
+    )
+
+
+def _distances(domain_rows: int, labels: Sequence[int]) -> tuple[int, ...]:
+    """Per level, how far two values are apart that have their first label in common there.
+
+    Half of it is that they differ at all; the other half grows with the values that a label of the level stands for.
+    """
+    most = max(1, domain_rows - 1)
+    shares = [(domain_rows / max(1, count) - 1) / most for count in labels]
+    return (*(SIMILAR + int(SIMILAR * share) for share in shares), 2 * SIMILAR)
+
+
+def words_of(sets: FrequencySets) -> list[Word]:
+    """The numbers that a vector is at the lowest levels allowed."""
+    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
+    return [
+        Word(
+            f"code{word}",
+            Sql(PORTABLE.masked(f'base."code{word}"', str(mask))),
+            Sql(PORTABLE.masked(f'held."code{word}"', str(mask))),
+        )
+        for word, mask in enumerate(sets.codes.held(bottom))
+    ]

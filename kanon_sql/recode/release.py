@@ -1,0 +1,159 @@
+"""What the partitions of a recoding are released as: the labels of every class, and what they cost.
+
+A partition's label of a column is the lowest one that all of its vectors have in common. Partitions with the same
+labels are one class. The same text may stand at two levels of a hierarchy for different values ("other", a top that is
+called like a value): then only the highest of these labels is released, and what has a lower one takes the next label
+above it that is clear, so that whoever reads a label knows what it stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kanon_sql.engines import Workspace
+from kanon_sql.errors import VerificationError
+from kanon_sql.recode.partitions import Partitions
+from kanon_sql.recode.paths import Path
+from kanon_sql.sql import Relation, slot
+
+__all__ = ["Column", "Mapped", "mapped"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a recoding did to one column.
+
+    Attributes:
+        labels: per level, how many different labels are released.
+        rows: per level, how many rows have one of these.
+        covered: domain values under the labels, summed over the released rows.
+    """
+
+    labels: Mapping[int, int]
+    rows: Mapping[int, int]
+    covered: int
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Which vector is released as which class.
+
+    Attributes:
+        classed: every released vector: ``part`` is the number of its class, beside the codes.
+        classes: every class: its number ``part``, its rows ``part_rows``, and per column ``label<i>``, ``level<i>``.
+        names: the columns of the codes.
+        paths: the quasi-identifiers.
+        count: how many classes there are.
+        rows: rows in them.
+        squares: the sum of the squares of the classes' rows.
+        columns: per quasi-identifier.
+        vectors: every vector, suppressed ones too.
+    """
+
+    classed: Relation
+    classes: Relation
+    names: Sequence[str]
+    paths: Sequence[Path]
+    count: int
+    rows: int
+    squares: float
+    columns: Sequence[Column]
+    vectors: Relation
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """Partitions by their labels: with these, their vectors, the verdicts, and how many rows violate."""
+
+    joined: Relation
+    classed: Relation
+    judged: Relation
+    violating: int
+
+
+def mapped(state: Partitions) -> Mapped:
+    """The classes that the partitions of a recoding become, every one of which satisfies.
+
+    Raises:
+        VerificationError: one does not, although its parts did and the whole does.
+    """
+    paths, raised = _raised(state)
+    assigned = state.assigned()
+    found = _classes(state, assigned, paths, raised, "")
+    if found.violating:  # of persons with several rows, classes that satisfy may not do so together
+        tables = {"assigned": assigned, "classed": found.classed, "judged": found.judged, "vectors": state.vectors}
+        assigned = state.make("restored", "restored", tables, words=state.names, by_person=state.judge.by_person)
+        found = _classes(state, assigned, paths, raised, "_restored")
+    if found.violating:
+        raise VerificationError(
+            "the classes of the recoding do not satisfy; please report this with the engine's version"
+        )
+    tables = {"joined": found.joined, "labels": state.labels}
+    classes = state.make("class_labels", "classes", tables, attributes=tuple(paths))
+    count, rows, squares = state.row("summary", {"classes": classes})
+    return Mapped(
+        classed=found.classed,
+        classes=classes,
+        vectors=state.vectors,
+        names=state.names,
+        paths=paths,
+        count=count,
+        rows=rows,
+        squares=squares,
+        columns=_described(state.workspace, classes, paths),
+    )
+
+
+def _raised(state: Partitions) -> tuple[list[Path], Relation | None]:
+    """The quasi-identifiers, marked where some label is not clear, and where such labels go."""
+    workspace = state.workspace
+    unclear = state.make("unclear", "unclear", {"labels": state.labels})
+    statement = workspace.compiler.filled("recode/unclear_columns", {"unclear": workspace.quoted(unclear)})
+    found = {int(attribute) for (attribute,) in workspace.query(statement, len(state.paths))}
+    raised = state.make("raised", "raised", {"unclear": unclear, "labels": state.labels}) if found else None
+    return [replace(path, raised=path.index in found) for path in state.paths], raised
+
+
+def _classes(
+    state: Partitions, assigned: Relation, paths: Sequence[Path], raised: Relation | None, suffix: str
+) -> _Classes:
+    """The classes of some partitions: those with the same labels are one."""
+    tables = {"assigned": assigned} if raised is None else {"assigned": assigned, "raised": raised}
+    tight = state.make("tight", f"tight{suffix}", tables, attributes=tuple(paths))
+    joined = state.make("joined", f"joined{suffix}", {"tight": tight}, attributes=tuple(paths))
+    classed = state.make(
+        "classed", f"classed{suffix}", {"assigned": assigned, "joined": joined},
+        words=state.names, by_person=state.judge.by_person,
+    )  # fmt: skip
+    judged = state.judge.judged(f"judged{suffix}", slot("grouped"), ["part"], {"grouped": classed})
+    _, violating = state.row("verdict", {"judged": judged})
+    return _Classes(joined, classed, judged, violating)
+
+
+def _described(workspace: Workspace, classes: Relation, paths: Sequence[Path]) -> list[Column]:
+    """What was done to every column, in one statement."""
+    compiler, quote = workspace.compiler, workspace.compiler.quote
+    branches = [
+        compiler.filled(
+            "recode/described",
+            {
+                "attribute": str(path.index),
+                "level": quote(f"level{path.index}"),
+                "label": quote(f"label{path.index}"),
+                "label_size": quote(f"label_size{path.index}"),
+                "classes": workspace.quoted(classes),
+            },
+        )
+        for path in paths
+    ]
+    most = sum(path.high - path.low + 1 for path in paths)
+    found = sorted(tuple(map(int, row)) for row in workspace.query(compiler.union(branches), most))
+    return [
+        Column(
+            labels={level: labels for index, level, labels, _, _ in found if index == path.index},
+            rows={level: rows for index, level, _, rows, _ in found if index == path.index},
+            covered=sum(covered for index, *_, covered in found if index == path.index),
+        )
+        for path in paths
+    ]

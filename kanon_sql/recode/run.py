@@ -1,0 +1,225 @@
+"""What verbs share where the recoding is not full-domain: source -> frequency sets -> partitions -> classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.engines import Engine, Reporter
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import (
+    Budget,
+    Chosen,
+    Covering,
+    Examination,
+    NothingFound,
+    NothingToSearch,
+    Searched,
+    Table,
+    achieved_context,
+    flagged_classes,
+    node_frames,
+    out_of_reach,
+    read_examination,
+    refuse_together,
+    search_in,
+    size_edges,
+    size_number,
+)
+from kanon_sql.frequency import KeptSets, Prepared, prepared
+from kanon_sql.models import TCloseness, closeness_among, geometric_mean, models_of, normalized_share
+from kanon_sql.recode.judge import Judge
+from kanon_sql.recode.local import specialize
+from kanon_sql.recode.partitions import Partitions, begin
+from kanon_sql.recode.release import Mapped, mapped
+from kanon_sql.spec import Spec
+
+__all__ = ["Recoded", "recoded"]
+
+
+@dataclass(frozen=True)
+class Recoded(Searched):
+    """A recoding that is over. Its workspace is still open, and its scratch tables exist.
+
+    Attributes:
+        mapped: which vector is released as which class.
+        judge: the requirements as every class satisfies them.
+        rounds: how many rounds it took.
+        violating: rows suppressed since their class violates at the node that the recoding began with.
+        stopped: why it ended early, in words; None if it did not.
+    """
+
+    mapped: Mapped
+    judge: Judge
+    rounds: int
+    violating: int
+    stopped: str | None
+
+    def rows(self) -> dict[str, int]:
+        """Rows of the source, released and suppressed."""
+        suppressed = self.violating + self.sets.null_rows
+        return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
+
+    def metrics(self) -> dict[str, float]:
+        """The quality metrics that are defined without a node, and the mean loss of a cell."""
+        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
+        shares = [
+            column.covered / lookup.domain_rows + suppressed
+            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+        ]
+        weights = [lookup.quasi_identifier.weight for lookup in self.sets.lookups]
+        losses = [
+            normalized_share(share, rows, lookup.domain_rows)
+            for lookup, share in zip(self.sets.lookups, shares, strict=True)
+        ]
+        return {
+            "loss": geometric_mean(losses, [weight / max(weights) for weight in weights]),
+            "discernibility": self.mapped.squares + float(suppressed) * rows,
+            "average_class_size": rows / (self.mapped.count + (suppressed > 0)),
+        }
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """Per column, the mean over its cells of the share of detail lost: (values under the label - 1) / (values - 1).
+
+        A suppressed cell has lost all of it.
+        """
+        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
+        return {
+            lookup.name: (
+                ((column.covered - self.mapped.rows) / (lookup.domain_rows - 1) + suppressed) / rows
+                if lookup.domain_rows > 1
+                else suppressed / rows
+            )
+            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+        }
+
+    def tables(self) -> list[Table]:
+        """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
+        asked = closeness_among(self.models)
+        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
+        others = [name for name in protected if all(model.attribute != name for model in asked)]
+        closeness = [*asked, *(TCloseness(name, 1.0) for name in others)]
+        raw = (0,) * len(self.sets.lookups)
+        source = node_frames(self.sets, raw, Covering(raw, self.sets.base, self.sets.values, 0), self.judge.models)
+        return [
+            Table("source", source, self.sets.kept_rows, closeness),
+            Table("release", self.judge.classes(self.mapped.classed), self.mapped.rows, closeness),
+        ]
+
+    def achieved(self) -> Examination:
+        """What the classes achieve, from the frequency sets."""
+        edges = size_edges(self.judge.models)
+        rows = self.workspace.fetch(
+            "evaluate/achieved",
+            len(edges) + 1,
+            flagged=flagged_classes(self.judge.classes(self.mapped.classed), self.judge.models, with_keys=False),
+            kept_only=False,
+            size=size_number(edges),
+            checks_size=False,
+            table=None,
+            where=None,
+            **achieved_context(self.judge.models),
+        )
+        found = read_examination(rows, self.judge.models, self.mapped.rows)
+        return replace(
+            found,
+            achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recoding as it stands in results and manifests."""
+        losses, options = self.losses, self.spec.recoding
+        return {
+            "method": options.method,
+            "effort": options.effort,
+            "rounds": self.rounds,
+            "stopped": self.stopped,
+            "partitions": self.mapped.count,
+            "mean_loss": sum(losses.values()) / len(losses),
+            "columns": {
+                lookup.name: {
+                    "mean_loss": losses[lookup.name],
+                    "levels": {
+                        str(level): {"labels": labels, "rows": column.rows[level]}
+                        for level, labels in sorted(column.labels.items())
+                    },
+                }
+                for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+            },
+        }
+
+
+@contextmanager
+def recoded(
+    engine: Engine,
+    spec: Spec,
+    report: Reporter | None,
+    budget: Budget | None = None,
+    *,
+    kept: KeptSets | None = None,
+) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    """Build the frequency sets, recode them, and keep the workspace open for what follows.
+
+    Args:
+        engine: where the source is.
+        spec: what to anonymize and how; ``recoding`` is local.
+        report: called with each stage in plain words.
+        budget: when to end the rounds early; what is not divided by then is released as it stands.
+        kept: frequency sets of the run before, to be used if they are the same, and left for the next one.
+
+    Yields:
+        A recoding; or what the search of the lattice found, where the classes at the highest levels do not satisfy and
+        no recoding that begins with the full-domain optimum suppresses as few rows as that does.
+
+    Raises:
+        UnsupportedError: the spec asks for what no local recoding can promise.
+        KanonError: whatever the stages raise.
+    """
+    models = models_of(spec)
+    refuse_together(engine, spec, models)
+    if not engine.capabilities.derives_often:
+        raise UnsupportedError(
+            f"recoding: local makes each round's tables out of those of the round before, which {engine.dialect.name} "
+            "plans for longer with every round, minutes after a few; recode in another engine, or use "
+            "recoding: full_domain"
+        )
+    if engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            "recoding: local keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow "
+            "scratch tables (temp or schema), or use recoding: full_domain"
+        )
+    with prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report) as given:
+        yield _recoded(given, spec, budget or Budget())
+
+
+def _recoded(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+    sets = given.sets
+    limits = [(lookup.quasi_identifier, lookup.height) for lookup in sets.lookups]
+    top = tuple(height if own.maximum_level is None else own.maximum_level for own, height in limits)
+    bottom = tuple(own.minimum_level for own, _ in limits)
+    most = spec.suppression.max_rows(sets.rows)
+    hopeless = out_of_reach(given.workspace, given.models, sets, most)
+    if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
+        return search_in(given, spec, budget)
+    given.workspace.report("recoding locally", None)
+    state = begin(given.workspace, sets, given.models, top)
+    if state.violating_rows == 0:
+        return _specialized(given, spec, state, budget)
+    found = search_in(given, spec, budget)
+    if not isinstance(found, Chosen):
+        return found if state.violating_rows + sets.null_rows > most else _specialized(given, spec, state, budget)
+    suppressed = found.rows()["suppressed"]
+    if state.violating_rows + sets.null_rows > suppressed and found.node != bottom:
+        state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
+    if state.violating_rows + sets.null_rows > suppressed:
+        return found
+    return _specialized(given, spec, state, budget)
+
+
+def _specialized(given: Prepared, spec: Spec, state: Partitions, budget: Budget) -> Recoded:
+    stopped = specialize(state, budget)
+    given.workspace.report("labelling the classes", None)
+    return Recoded(spec, given, mapped(state), state.judge, state.rounds, state.violating_rows, stopped)

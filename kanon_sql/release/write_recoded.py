@@ -1,0 +1,94 @@
+"""Write and verify what is not full-domain: the label of a cell is that of its row's class, not that of a level.
+
+write     one join of the source with the vectors' classes and their labels
+verify    the written classes and those of the recoding have the same rows, in both directions, and every label
+          stands, in its lookup table, on the path of each value that is released as it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import VerificationError
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.recode import Mapped, Path
+from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, exact_text
+
+__all__ = ["join_of", "refuse_other_cells"]
+
+
+def join_of(sets: FrequencySets, mapped: Mapped) -> dict[str, Any]:
+    """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides."""
+    bottom = tuple(path.low for path in mapped.paths)
+    return {
+        "classed": mapped.classed,
+        "classes": mapped.classes,
+        "words": [f"code{word}" for word in sets.codes.keyed(bottom)],
+        "codes": [Sql(key) for key in sets.codes.from_lookups(bottom, PORTABLE, lambda index: f"lookup{index}")],
+    }
+
+
+def refuse_other_cells(
+    workspace: Workspace,
+    sets: FrequencySets,
+    mapped: Mapped,
+    target: Relation,
+    columns: Mapping[str, Column],
+    masked: int,
+) -> None:
+    """Compare the written table with the recoding.
+
+    Args:
+        workspace: where.
+        sets: the frequency sets.
+        mapped: the recoding.
+        target: the written table.
+        columns: its columns by name.
+        masked: suppressed rows that are in it, every quasi-identifier masked.
+
+    Raises:
+        VerificationError: a class has other rows, or a label does not cover a value that is released as it.
+    """
+    paths = [path for path in mapped.paths if path.low < path.height]  # the top covers every value
+    foreign = workspace.query(_uncovered(workspace, sets, mapped, paths), len(paths))
+    for attribute, count in sorted(foreign):
+        if count:
+            raise VerificationError(
+                f"verification: {count} cells of {mapped.paths[attribute].name!r} have a label that does not cover "
+                "their value; the table was dropped"
+            )
+    (different,) = workspace.row(
+        "release/recoded_classes",
+        written=target,
+        classes=mapped.classes,
+        values=[exact_value(columns[path.name], "checked") for path in mapped.paths],
+        labels=[exact_text(Sql(f"CAST(classes.label{path.index} AS VARCHAR)")) for path in mapped.paths],
+        masked=masked,
+    )
+    if different:
+        raise VerificationError(
+            f"verification: {different} classes do not have the rows that the recoding gave them "
+            "(did the source change while it was read?); the table was dropped"
+        )
+
+
+def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths: Sequence[Path]) -> Statement:
+    """Per quasi-identifier, the rows whose label is not on the path of their value."""
+    compiler, codes = workspace.compiler, sets.codes
+    branches = []
+    for path in paths:
+        fills = {
+            "attribute": str(path.index),
+            "code": codes.code(path.index, path.low, compiler.dialect, "classed"),
+            "value": codes.from_lookup(path.index, path.low, compiler.dialect, "lookup"),
+            "label": compiler.quote(f"label{path.index}"),
+            "classed": workspace.quoted(mapped.classed),
+            "classes": workspace.quoted(mapped.classes),
+            "lookup": workspace.quoted(sets.lookups[path.index].table),
+        }
+        levels = tuple(Sql(f"lookup.l{level}") for level in range(path.low, path.high + 1))
+        branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
+    return compiler.union(branches)

@@ -1,0 +1,26 @@
+"""What a local recoding did to each column, as rows of a table: for every form of a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kanon_sql.report.words import metric, number, percent, plural
+
+__all__ = ["column_cells", "recoding_in_words"]
+
+
+def recoding_in_words(recoding: Mapping[str, Any]) -> str:
+    """What was made, in a sentence."""
+    made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
+    return f"{made}; a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+
+
+def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:
+    """Per column: its name, the mean loss of a cell, how many labels there are, and the share of rows on each level."""
+    for name, column in recoding["columns"].items():
+        levels = column["levels"]
+        rows = sum(item["rows"] for item in levels.values())
+        shares = ", ".join(f"{level}: {percent(item['rows'], rows)}" for level, item in levels.items())
+        labels = sum(item["labels"] for item in levels.values())
+        yield name, metric(column["mean_loss"]), number(labels), shares

@@ -1,0 +1,274 @@
+"""Local recoding: how it reads, what it costs, what it refuses, and that a failure publishes nothing."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from conftest import Database
+
+import kanon_sql
+from kanon_sql.engines.base import Meter
+from kanon_sql.engines.spark import CAPABILITIES as SPARK
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.recode.local import STATEMENTS_A_ROUND
+from kanon_sql.release import write as write_module
+from kanon_sql.verbs.dbt.project import dbt
+
+OTHERS = 50
+"""Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
+
+TREE = {"south": {"s1": ["a", "b"], "s2": ["c", "d"]}, "north": {"n1": ["e"], "n2": ["f"]}}
+
+
+def spec(**changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "visits",
+            "release": "visits_release",
+            "quasi_identifiers": {"age": {"intervals": [5, 20]}, "zip": {"prefix": [2, 1]}},
+            "privacy": [{"k_anonymity": 2}],
+            "recoding": "local",
+            **changes,
+        }
+    )
+
+
+def fill(database: Database, rows: int, seed: int = 3) -> None:
+    draw = random.Random(seed)
+    database.table(
+        "visits",
+        {"age": "INTEGER", "zip": "VARCHAR", "illness": "VARCHAR"},
+        [(draw.randint(20, 79), f"{draw.randint(100, 399)}", draw.choice("xyz")) for _ in range(rows)],
+    )
+
+
+@pytest.fixture
+def visits(database: Database) -> Database:
+    fill(database, 60)
+    return database
+
+
+def test_a_table_worked_out_by_hand(database: Database) -> None:
+    """Two pairs of neighbours, a value twice, and a rest that only the top has in common."""
+    rows = [(value,) for value in "aabbbccddef"]
+    database.table("visits", ["place"], rows)
+    tree = {"place": {"tree": TREE}}
+    result = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=tree))
+    assert Counter(database.rows("visits_release")) == {
+        ("a",): 2, ("b",): 3, ("c",): 2, ("d",): 2, ("north",): 2,
+    }  # fmt: skip
+    assert result.node is None
+    assert result.search is None
+    assert result.recoding is not None
+    levels = result.recoding["columns"]["place"]["levels"]
+    assert levels == {"0": {"labels": 4, "rows": 9}, "2": {"labels": 1, "rows": 2}}
+    assert result.recoding["mean_loss"] == pytest.approx(2 * (1 / 5) / 11)  # 2 of 11 cells, (2 - 1) / (6 - 1) each
+
+
+def test_a_text_with_two_meanings_is_released_with_one(database: Database) -> None:
+    """'x' is a value, and the label of two others: the value goes up to a label that says what it stands for."""
+    database.table("tree", ["l0", "l1", "l2"], [("x", "y", "*"), ("z", "y", "*"), ("u", "x", "*"), ("v", "x", "*")])
+    database.table("visits", ["place"], [(value,) for value in "xxxzzzuuvv"])
+    quasi_identifiers = {"place": {"table": "tree"}}
+    kanon_sql.anonymize(database.engine, spec(quasi_identifiers=quasi_identifiers))
+    assert Counter(database.rows("visits_release")) == {("y",): 3, ("z",): 3, ("u",): 2, ("v",): 2}
+
+
+def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
+    for rows in (60, 2_000):
+        fill(database, rows)
+        result = kanon_sql.anonymize(database.engine, spec())
+        assert result.recoding is not None
+        rounds, columns = result.recoding["rounds"] + 1, 2
+        assert result.cost.statements <= STATEMENTS_A_ROUND * rounds + 10 * columns + OTHERS
+        assert result.cost.rows_fetched <= 2 * rounds + 20 * columns + 40
+        assert result.cost.source_scans == 2
+
+
+def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
+    asked = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "illness", "t": 0.5}}]
+    result = kanon_sql.anonymize(visits.engine, spec(sensitive=["illness"], privacy=asked))
+    assert result.recoding is not None
+    assert result.cost.statements <= STATEMENTS_A_ROUND * (result.recoding["rounds"] + 1) + OTHERS + 60
+
+
+def test_it_loses_less_than_the_optimum_of_full_domain(visits: Database) -> None:
+    full = kanon_sql.plan(visits.engine, spec(recoding="full_domain"))
+    local = kanon_sql.plan(visits.engine, spec())
+    assert local.metrics["loss"] < full.metrics["loss"]
+    assert local.rows["released"] == full.rows["released"]
+    assert visits.tables() == ["visits"]
+
+
+def test_a_budget_ends_the_rounds_and_releases_what_there_is(visits: Database) -> None:
+    result = kanon_sql.anonymize(visits.engine, spec(), budget=kanon_sql.Budget(statements=7))
+    assert result.passed
+    assert result.recoding is not None
+    assert result.recoding["stopped"] == "the search reached its limit of 7 statements"
+    assert result.stopped == result.recoding["stopped"]
+    assert any("ended early" in note for note in result.notes)
+
+
+def test_check_risk_and_report_read_the_labels(visits: Database) -> None:
+    result = kanon_sql.anonymize(visits.engine, spec(), details=True)
+    assert kanon_sql.check(visits.engine, spec()).passed
+    assert result.details is not None
+    assert [table.name for table in result.details.tables] == ["source", "release"]
+    assert result.details.tables[1].classes == result.classes["count"]
+    page = kanon_sql.html_report(result)
+    assert "Local recoding: the level of a value differs by class" in page
+    manifest = result.manifest
+    assert manifest is not None
+    assert manifest["node"] is None
+    assert manifest["recoding"] == result.recoding
+
+
+def test_full_domain_is_taken_where_it_suppresses_less(database: Database) -> None:
+    """At the highest level allowed two rows violate, whatever is done with them, and the optimum suppresses as many."""
+    database.table("visits", ["place"], [(value,) for value in "aaabbbe"])
+    tree = {"place": {"tree": TREE, "maximum_level": 2}}
+    asked = spec(quasi_identifiers=tree, suppression={"limit": 1})
+    result = kanon_sql.anonymize(database.engine, asked)
+    assert result.rows == {"source": 7, "released": 6, "suppressed": 1}
+    assert Counter(database.rows("visits_release")) == {("a",): 3, ("b",): 3}
+
+
+def test_what_no_class_can_satisfy_fails_with_the_reason(visits: Database) -> None:
+    result = kanon_sql.anonymize(visits.engine, spec(privacy=[{"k_anonymity": 61}]))
+    assert not result.passed
+    assert "fewer than k = 61" in result.message
+    assert visits.tables() == ["visits"]
+
+
+# --- refusals --------------------------------------------------------------------------------
+
+
+def test_what_needs_a_level_for_all_rows_is_refused_with_the_reason(visits: Database, tmp_path: Any) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
+    for run, reason in [
+        (lambda: kanon_sql.plan(visits.engine, spec(), explain=True), "levels of a local recoding differ by class"),
+        (lambda: kanon_sql.plan(visits.engine, spec(), all_minimal=True), "no node of a lattice is chosen"),
+        (lambda: kanon_sql.render(spec(), "duckdb"), "each round of a local recoding depends on what the data"),
+        (lambda: dbt(visits.engine, spec(), tmp_path), "one level per column"),
+    ]:
+        with pytest.raises(UnsupportedError, match=reason):
+            run()
+
+
+def test_a_population_is_refused(visits: Database) -> None:
+    asked = [{"k_map": {"population": "visits", "k": 2}}]
+    with pytest.raises(UnsupportedError, match="may be behind several classes"):
+        kanon_sql.plan(visits.engine, spec(privacy=asked))
+
+
+def test_an_engine_that_plans_longer_with_every_round_is_refused(
+    visits: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What Spark's capabilities say; it is asked before anything is read."""
+    assert not SPARK.derives_often
+    monkeypatch.setattr(visits.engine, "capabilities", replace(visits.engine.capabilities, derives_often=False))
+    with pytest.raises(UnsupportedError, match="with every round"):
+        kanon_sql.plan(visits.engine, spec())
+
+
+def test_scratch_tables_are_needed(visits: Database) -> None:
+    engine = kanon_sql.connect(visits.connection, scratch="inline")
+    with pytest.raises(UnsupportedError, match="scratch tables"):
+        kanon_sql.plan(engine, spec())
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"recoding": "mondrian"}, "recoding.method: unknown recoding; expected one of full_domain, local"),
+        ({"recoding": {"method": "local", "effort": "best"}}, "recoding.effort: unknown effort; expected fast"),
+        ({"recoding": {"method": "local", "start": "both"}}, "recoding.start: unknown key"),
+        ({"recoding": {"effort": "fast"}}, "recoding.effort: full_domain searches as 'search' says"),
+        ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
+        ({"search": {"algorithm": "k_optimize"}}, "search.algorithm: k_optimize cuts the domains"),
+    ],
+)
+def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        spec(**changes)
+    assert said in str(refused.value)
+
+
+# --- failures --------------------------------------------------------------------------------
+
+
+def statements_of(visits: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The templates of a run, each once, that a recoding or a release is made by."""
+    names: list[str] = []
+    counted = Meter.count
+
+    def count(self: Meter, statement: Any) -> None:
+        names.append(statement.name)
+        counted(self, statement)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Meter, "count", count)
+        kanon_sql.anonymize(visits.engine, spec())
+    return [name for name in dict.fromkeys(names) if name.startswith(("recode/", "release/"))]
+
+
+def test_a_failure_of_any_statement_leaves_the_earlier_release(
+    visits: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = statements_of(visits, monkeypatch)
+    assert {"recode/cuts", "recode/moved", "release/write", "release/recoded_classes"} <= set(names)
+    before = Counter(visits.rows("visits_release"))
+    for name in names:
+        with monkeypatch.context() as patched:
+            fail_at(patched, name)
+            with pytest.raises(DatabaseError):
+                kanon_sql.anonymize(visits.engine, spec())
+        assert Counter(visits.rows("visits_release")) == before
+        assert not [table for table in visits.tables() if "kanon_" in table and "kanon_sql" not in table], name
+
+
+def fail_at(patched: pytest.MonkeyPatch, name: str) -> None:
+    """Make every statement of a template fail."""
+    counted = Meter.count
+
+    def count(self: Meter, statement: Any, *given: Any) -> Any:
+        if statement.name == name:
+            raise DatabaseError(f"{name} fails")
+        return counted(self, statement, *given)
+
+    patched.setattr(Meter, "count", count)
+
+
+@pytest.fixture
+def tampered(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A release that somebody changes between its writing and its verification."""
+    verify = write_module._verify
+
+    def tamper_with(connection: Any, statement: str) -> None:
+        def verified(workspace: Any, choice: Any, target: Any, *given: Any, **named: Any) -> Any:
+            connection.execute(statement.format(table=target.parts[-1]))
+            return verify(workspace, choice, target, *given, **named)
+
+        monkeypatch.setattr(write_module, "_verify", verified)
+
+    return tamper_with
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET zip = '*'",
+        "UPDATE {table} SET age = (SELECT MIN(age) FROM {table})",
+        "DELETE FROM {table} WHERE zip = (SELECT MIN(zip) FROM {table})",
+    ],
+)
+def test_a_written_table_that_is_not_the_recoding_is_dropped(visits: Database, tampered: Any, statement: str) -> None:
+    tampered(visits.connection, statement)
+    with pytest.raises(VerificationError):
+        kanon_sql.anonymize(visits.engine, spec())
+    assert "visits_release" not in visits.tables()
