@@ -200,7 +200,7 @@ class DuckDBEngine(SessionEngine):
 
     def _tagged(self, sql: str) -> str:
         """The text alone: a database in this process has no server whose logs would show a comment."""
-        return sql
+        return self._whole(sql)
 
     def _parsed(self, sql: str) -> str | duckdb.Statement:
         """A text that has come before, parsed; parsing is a third of a small statement's time.
@@ -223,7 +223,7 @@ class DuckDBEngine(SessionEngine):
     def _describe(self, relation: str) -> list[Column]:
         statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation", users=relation)
         self.meter.count(statement)
-        rows = self._connection.execute(self._parsed(statement.sql)).fetchall()
+        rows = self._connection.execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 

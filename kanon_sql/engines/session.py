@@ -217,7 +217,12 @@ class SessionEngine(ABC):
             self._deadline = before
 
     def _tagged(self, sql: str) -> str:
-        """The text with a comment that says whose it is, for the server's own logs.
+        """The text with a comment that says whose it is, for the server's own logs."""
+        return f"/* kanon_sql run {self.run_id} */ {self._whole(sql)}"
+
+    @staticmethod
+    def _whole(sql: str) -> str:
+        """The text, which can be sent as it is.
 
         Raises:
             SpecError: it holds what no driver can send whole: a zero byte, at which one cuts it, or half a character.
@@ -227,7 +232,7 @@ class SessionEngine(ABC):
                 "a name, a label or a query holds a zero byte or a broken character; expected text that every database "
                 "can hold; write it anew as UTF-8"
             )
-        return f"/* kanon_sql run {self.run_id} */ {sql}"
+        return sql
 
     @contextmanager
     def _guard(self, name: str) -> Iterator[None]:
