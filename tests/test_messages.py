@@ -34,6 +34,7 @@ PASSED_ON = {
     "{}: ClickHouse reported error {}: {} (max_memory_usage)",
     "{}: Spark: {} (spark.local.dir, or where its warehouse is)",
     "{}: {}: {}",
+    "{}: {}{}{}",
     "{}: ClickHouse reported error {} (its text may hold values and is not shown)",
     "{}: DuckDB reported a {} error (its text may hold values and is not shown)",
     "{}: Spark reported {} (its text may hold values and is not shown)",

@@ -177,7 +177,10 @@ def test_inline_tables_lie_flat_in_front_of_a_statement() -> None:
         for target in judged:
             limits = {"certain": 0.5, "excluded": None, "moved": None}
             workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], **parts, **limits)
-        texts = [workspace.compiler.statement("disclosure/beliefs/summary", judged=target) for target in judged]
+        asked = {"keys": ["q0"], "joint": parts["joint"], "behind": parts["behind"]}
+        texts = [
+            workspace.compiler.statement("disclosure/beliefs/summary", judged=target, **asked) for target in judged
+        ]
         sql = workspace._inline.complete(workspace.compiler, workspace.compiler.union(texts)).sql
     tree = sqlglot.parse_one(sql, read="tsql")
     assert len(list(tree.find_all(exp.With))) == 1
