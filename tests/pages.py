@@ -53,6 +53,7 @@ NOT_RUN = {
     "installs from the network",
     "belongs to another program",
     "takes minutes",
+    "a part of a spec",
 }
 """Why a block may stay out."""
 
