@@ -66,6 +66,7 @@ class SQLite(Dialect):
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
         if isinstance(tree, exp.Select):
             tree.set("expressions", [_with_type(item) for item in tree.expressions])
+        if isinstance(tree, exp.Query):
             for number, table in enumerate(list(_nested_tables(tree, 0))):
                 name = exp.to_identifier(f"{ANY_RUN}nested{number}", quoted=True)
                 tree.with_(name, as_=table.this, append=True, copy=False)
