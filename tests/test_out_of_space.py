@@ -163,7 +163,7 @@ class Reported(Exception):
         ("mariadb", Reported(1021, "Disk full (Qwyjibo); waiting"), "error 1021: no space is left"),
         ("mariadb", Reported(1030, "Got error 28 'No space left on device' from storage"), "1030: no space is left"),
         ("mariadb", Reported(3, "Error writing file 'Qwyjibo' (Errcode: 28)"), "error 3: no space is left"),
-        ("mariadb", Reported(1114, "The table 'kanon_1' is full"), "The table 'kanon_1' is full"),
+        ("mariadb", Reported(1114, "The table 'kanon_1' is full"), "error 1114: a table is full"),
         ("mariadb", Reported(1030, "Got error 168 from Qwyjibo"), "error 1030 (its text may hold values"),
         ("mysql", Reported(20, "Disk got full writing 'Qwyjibo'"), "error 20: no space is left"),
     ],

@@ -59,7 +59,7 @@ _NAMED = {
     # rights
     1044, 1142, 1143, 1227, 1290, 1370, 1698, 1792, 1836,
     # resources and limits
-    1037, 1038, 1041, 1114, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
+    1037, 1038, 1041, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
     # collations and column types
     1253, 1267, 1270, 1271, 1273, 1406,
 }  # fmt: skip
@@ -249,6 +249,8 @@ class MariaDBBackend(Backend):
         code = _number(error)
         if code in _FULL or (code in _WRITING and re.search(r"\b28\b", str(error.args[1]))):
             return f"{self._shown} reported error {code}: {NO_SPACE}"
+        if code == 1114:
+            return f"{self._shown} reported error 1114: a table is full; free some space, or raise the server's limit"
         if code in _NAMED:  # a stored function may signal any, with any text
             said = without_values(str(error.args[1]), statement, self._place)
             if said is not None:
