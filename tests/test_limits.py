@@ -6,10 +6,10 @@ import logging
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from specs import HEAD, TAIL, problems
@@ -159,6 +159,22 @@ def test_what_is_parsed_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert "somebody else's" in caplog.text
 
 
+def calls_of(run: Callable[[], list[str]]) -> tuple[int, list[str]]:
+    """How many functions written in Python a run calls, which a slow machine does not change, and what it returns."""
+    calls = 0
+
+    def seen(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    sys.setprofile(seen)
+    try:
+        answer = run()
+    finally:
+        sys.setprofile(None)
+    return calls, answer
+
+
 # --- YAML ----------------------------------------------------------------------------------
 
 
@@ -166,10 +182,10 @@ def test_what_is_parsed_is_not_logged(caplog: pytest.LogCaptureFixture) -> None:
     "text", ["[" * 10_000, "{a: " * 10_000, "- " * 10_000, "? " * 10_000, "[" * 900_000, "a: " + "[" * 61 + "]" * 61]
 )
 def test_yaml_nested_too_deeply(text: str) -> None:
-    started = time.thread_time()
-    assert "nested more than 60 levels deep" in problems(text)[0]
-    assert problems(text)[0].startswith("1:")
-    assert time.thread_time() - started < 4
+    calls, (said,) = calls_of(lambda: problems(text))
+    assert said.startswith("1:")
+    assert "nested more than 60 levels deep" in said
+    assert calls < 100_000, "the rest of the text was read too"
 
 
 @pytest.mark.parametrize(
@@ -180,11 +196,10 @@ def test_yaml_nested_too_deeply(text: str) -> None:
         "- a\n" * 240_000,
     ],
 )
-def test_a_spec_of_too_many_keys_is_refused_in_a_second(text: str) -> None:
-    started = time.thread_time()
-    with pytest.raises(SpecError, match="put a long hierarchy into a file"):
-        Spec.parse(text)
-    assert time.thread_time() - started < 1
+def test_a_spec_of_too_many_keys_is_refused_unread(text: str) -> None:
+    calls, (said,) = calls_of(lambda: problems(text))
+    assert "put a long hierarchy into a file" in said
+    assert calls < 1_000
 
 
 def test_nodes_are_counted_where_signs_are_few() -> None:
@@ -262,11 +277,14 @@ def test_a_label_of_the_most_characters_is_read(tmp_path: Path) -> None:
 # --- What is shown of them -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("text", ["//" * 50_000, "[" * 100_000, "// " * 60_000 + "'", "/*" * 50_000])
-def test_hiding_literals_takes_no_longer_than_reading_them(text: str) -> None:
-    started = time.thread_time()
-    redact_sql(text)
-    assert time.thread_time() - started < 5
+def test_hiding_literals_reads_a_text_once() -> None:
+    """Reading on from every character to the end would take these texts hours, and this process is given a minute."""
+    redact = "from kanon_sql.spec.redact import redact_sql; print(*map(redact_sql, [%s]))"
+    texts = "'[' * 900_000, '// ' * 300_000 + chr(39), '/*' * 450_000, '[' * 450_000 + chr(39)"
+    command = [sys.executable, "-c", redact % texts]
+    assert (
+        subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.split()[1:] == ["?"] * 3
+    )
 
 
 @pytest.mark.parametrize("text", ["a // it's 'Qwyjibo'", "[it's, Qwyjibo", 'a // "Qwyjibo', "x // 'Qwyjibo'\n"])

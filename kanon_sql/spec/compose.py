@@ -41,7 +41,7 @@ def compose(text: str, name: str) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an anchor that is used twice is legal
             yaml = YAML(typ="rt", pure=True)
-            yaml.Parser = _limited_parser(name)
+            yaml.Parser, yaml.Scanner = _limited_parser(name), _limited_scanner(name)
             return yaml.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
@@ -90,17 +90,33 @@ def _limited_parser(name: str) -> type[Any]:
                 self.depth += 1
             elif isinstance(event, CollectionEndEvent):
                 self.depth -= 1
-            if self.depth > MAX_DEPTH or self.nodes > MAX_NODES:
+            if self.depth > MAX_DEPTH:
+                raise _too_deep(name, event.start_mark)
+            if self.nodes > MAX_NODES:
                 mark = event.start_mark
-                what = (
-                    f"nested more than {MAX_DEPTH} levels deep; expected the form of a spec"
-                    if self.depth > MAX_DEPTH
-                    else f"more than {MAX_NODES:,} keys and values; put a long hierarchy into a file"
-                )
+                what = f"more than {MAX_NODES:,} keys and values; put a long hierarchy into a file"
                 raise SpecError([Problem(what, name, mark.line + 1, mark.column + 1)])
             return event
 
     return LimitedParser
+
+
+def _limited_scanner(name: str) -> type[Any]:
+    """ruamel.yaml's scanner, which reads some thousand brackets ahead, and looks at all of them at each."""
+    from ruamel.yaml.scanner import RoundTripScanner
+
+    class LimitedScanner(RoundTripScanner):
+        def fetch_flow_collection_start(self, TokenClass: Any, to_push: str) -> None:
+            if self.flow_level >= MAX_DEPTH:
+                raise _too_deep(name, self.reader.get_mark())
+            super().fetch_flow_collection_start(TokenClass, to_push)
+
+    return LimitedScanner
+
+
+def _too_deep(name: str, mark: Any) -> SpecError:
+    what = f"nested more than {MAX_DEPTH} levels deep; expected the form of a spec"
+    return SpecError([Problem(what, name, mark.line + 1, mark.column + 1)])
 
 
 def _one_line(said: str) -> str:
