@@ -73,6 +73,8 @@ def sections_of(run: Run) -> list[Section]:
     """All sections that have something to say."""
     pictures = pictures_of(run)
     shown = {"spec", *{"risk": ATTACKERS, "audit": OF_AUDITS}.get(run.verb, ())}
+    others = {name: value for name, value in run.others.items() if name not in shown and value is not None}
+    facts = {name: value for name, value in others.items() if not isinstance(value, Mapping | list)}
     made = [
         Section("Attacks", list(attacks(run))),
         Section("What the risks are", list(risks(run))),
@@ -83,13 +85,9 @@ def sections_of(run: Run) -> list[Section]:
         Section("Sensitive values", list(_sensitive(pictures))),
         Section("Quality", list(_quality(run))),
         Section("Search", list(_search(run, pictures))),
-        *(
-            Section(in_words(name).capitalize(), generic(value))
-            for name, value in run.others.items()
-            if name not in shown and value is not None
-        ),
+        *(Section(in_words(name).capitalize(), generic(value)) for name, value in others.items() if name not in facts),
         Section("Notes", [*notes_of_attacks(run), *(Prose(note) for note in run.notes)]),
-        Section("What was run", list(_cost(run))),
+        Section("What was run", [*(generic(facts) if facts else ()), *_cost(run)]),
         Section("Spec", list(_spec(run))),
     ]
     return [section for section in made if section.blocks]
