@@ -146,6 +146,11 @@ class Meter:
     log: list[Statement] = field(default_factory=list)
     check: Callable[[], None] | None = None
 
+    @property
+    def last(self) -> Statement | None:
+        """The statement that was counted last, which is the one that failed when one did."""
+        return self.log[-1] if self.log else None
+
     def count(self, statement: Statement) -> None:
         """Count one statement before it runs."""
         if self.check is not None:

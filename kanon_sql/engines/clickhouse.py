@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
-from urllib.parse import unquote, urlsplit
 
 from kanon_sql.engines.base import (
     NO_MEMORY,
@@ -24,13 +23,13 @@ from kanon_sql.engines.base import (
 )
 from kanon_sql.engines.said import without_values
 from kanon_sql.engines.session import SessionEngine
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import RENAMING, Statement, dialect_named
 
 if TYPE_CHECKING:
     from clickhouse_connect.driver.client import Client
 
-__all__ = ["SETTINGS", "ClickHouseEngine", "connect_clickhouse"]
+__all__ = ["SETTINGS", "ClickHouseEngine"]
 
 SETTINGS: Mapping[str, str] = {
     # What SQL means by NULL.
@@ -94,8 +93,6 @@ CAPABILITIES = Capabilities(
     nodes_as_rows=8_000,
 )
 
-_PORTS = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
-
 _RENAMING_ONLY = ("Ordinary", "Memory", "Lazy")
 """Database engines that cannot exchange two tables."""
 
@@ -114,73 +111,6 @@ _FULL, _WRITING, _MEMORY = (243,), (74, 75, 76, 1001), 241
 
 _ABOUT_NAMES = (16, 46, 47, 48, 57, 60, 81, _READ_ONLY, 497)
 """Error codes whose first sentence names tables, columns or rights, and no value."""
-
-
-def connect_clickhouse(url: str, *, read_only: bool = False, scratch: Scratch | None = None) -> ClickHouseEngine:
-    """Open a connection of kanon_sql's own.
-
-    Args:
-        url: ``clickhouse://user:password@host:port/database`` (HTTP), ``clickhouses://...`` (HTTPS),
-            ``chdb:///path`` for chDB's files, ``chdb://`` for chDB in memory.
-        read_only: ask the server to refuse writes; temporary tables stay allowed.
-        scratch: where scratch tables live.
-
-    Raises:
-        SpecError: the URL does not parse.
-        DatabaseError: the server cannot be reached, or refused.
-    """
-    import clickhouse_connect
-    from clickhouse_connect.driver.exceptions import ClickHouseError
-
-    scheme, rest = url.split("://", 1)
-    if scheme == "chdb":
-        label, options = _chdb_options(url, rest)
-    else:
-        label, options = _http_options(url, *_PORTS[scheme])
-    try:
-        client = clickhouse_connect.get_client(**options)
-    except ClickHouseError as error:
-        raise DatabaseError(
-            f"cannot connect to {label}: {type(error).__name__} "
-            "(the driver's text may hold credentials and is not shown); check that the server runs there, and the user"
-        ) from None
-    try:
-        return ClickHouseEngine(client, label=label, owned=True, read_only=read_only, scratch=scratch)
-    except BaseException:
-        client.close()
-        raise
-
-
-def _chdb_options(url: str, path: str) -> tuple[str, dict[str, Any]]:
-    return url, {"interface": "chdb", "path": path or None}
-
-
-def _http_options(url: str, interface: str, port: int) -> tuple[str, dict[str, Any]]:
-    form = "clickhouse://user:password@host:port/database"
-    try:
-        parts = urlsplit(url)
-        port = parts.port or port
-    except ValueError:
-        raise SpecError(f"the database URL does not parse; expected {form}") from None
-    if not parts.hostname or parts.query or parts.fragment:
-        raise SpecError(
-            f"the database URL does not parse; expected {form}. For other options open a clickhouse_connect client "
-            "and give that"
-        )
-    database = unquote(parts.path.strip("/"))
-    return f"{parts.scheme}://{parts.hostname}:{port}/{database}", {
-        "interface": interface,
-        "host": parts.hostname,
-        "port": port,
-        "username": unquote(parts.username) if parts.username else None,
-        "password": unquote(parts.password or ""),
-        "database": database or None,
-        "session_id": f"kanon_sql_{secrets.token_hex(8)}",
-        "settings": {"session_timeout": 600},
-        "send_receive_timeout": 24 * 3600,
-        "query_retries": 0,
-        "autogenerate_query_id": True,
-    }
 
 
 class ClickHouseEngine(SessionEngine):
@@ -430,8 +360,7 @@ class ClickHouseEngine(SessionEngine):
             return DatabaseError(f"{name}: ClickHouse reported error {code}: {NO_MEMORY} (max_memory_usage)")
         said = None
         if code in _ABOUT_NAMES:  # a query can raise any, with any text
-            last = self.meter.log[-1] if self.meter.log else None
-            said = without_values(_first_sentence(str(error)), last, self.label)
+            said = without_values(_first_sentence(str(error)), self.meter.last, self.label)
         if said is not None:
             return DatabaseError(f"{name}: {said} (ClickHouse error {code})")
         return DatabaseError(f"{name}: ClickHouse reported error {code} (its text may hold values and is not shown)")

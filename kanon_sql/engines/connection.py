@@ -137,13 +137,13 @@ def _open_url(url: str, read_only: bool, scratch: Scratch | None) -> Engine:
     scheme = _ALIASES.get(scheme, scheme)
     plain = scheme.split("+")[0]
     if plain in _CLICKHOUSE:
-        from kanon_sql.engines.clickhouse import connect_clickhouse
+        from kanon_sql.engines.connect_clickhouse import connect_clickhouse
 
         for module in _CLICKHOUSE[plain]:
             _need(module, plain if plain == "chdb" else "clickhouse")
         return connect_clickhouse(url, read_only=read_only, scratch=scratch)
     if plain in _SPARK:
-        from kanon_sql.engines.spark import connect_spark
+        from kanon_sql.engines.connect_spark import connect_spark
 
         _need("pyspark", "spark")
         return connect_spark(url, read_only=read_only, scratch=scratch)

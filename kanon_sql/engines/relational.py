@@ -195,8 +195,7 @@ class RelationalEngine(SessionEngine):
                     f"{name}: the connection to {self.label} was lost; its temporary tables are gone, and "
                     "kanon-sql clean finds what else was left"
                 )
-            last = self.meter.log[-1] if self.meter.log else None
-            said = self.backend.message(error.orig, last)
+            said = self.backend.message(error.orig, self.meter.last)
             grant = self.backend.grant(self, error.orig, said, error.statement or "")
             return DatabaseError(f"{name}: {said}{'; ' if grant else ''}{grant}")
         if isinstance(error, MemoryError):

@@ -19,17 +19,16 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
+from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SETTINGS", "SparkEngine", "connect_spark"]
+__all__ = ["SETTINGS", "SparkEngine", "refuse_old"]
 
 T = TypeVar("T")
 
@@ -96,47 +95,12 @@ _LOST = ("Py4JError", "Py4JNetworkError", "ConnectionRefusedError", "ConnectionR
 _CANCELLED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "SPARK_CONNECT_OPERATION_CANCELED")
 
 
-def connect_spark(url: str, *, read_only: bool = False, scratch: Scratch | None = None) -> SparkEngine:
-    """Open a SparkSession of kanon_sql's own.
-
-    Args:
-        url: ``sc://host:port`` for Spark Connect, ``spark://host:port`` for a standalone cluster's master.
-        read_only: refuse to write anything but scratch views.
-        scratch: where scratch tables live.
+def refuse_old(version: str) -> None:
+    """See that a version of Spark, or of pyspark, has collations.
 
     Raises:
-        UnsupportedError: this process has a SparkSession already, or pyspark is too old.
-        SpecError: the URL does not parse.
-        DatabaseError: the session cannot be opened.
+        UnsupportedError: it has none.
     """
-    from pyspark import __version__
-    from pyspark.sql import SparkSession
-
-    _refuse_old(__version__)
-    try:
-        parts = urlsplit(url.split(";")[0])
-        label = f"{parts.scheme}://{parts.hostname or ''}{f':{parts.port}' if parts.port else ''}"
-    except ValueError:
-        raise SpecError("the Spark URL does not parse; expected spark://host:port or sc://host:port") from None
-    try:
-        if parts.scheme == "sc":
-            session = SparkSession.builder.remote(url).create()
-        elif SparkSession.getActiveSession() is not None:
-            raise UnsupportedError("this process has a SparkSession already; give kanon_sql the session itself")
-        else:
-            session = SparkSession.builder.master(url).appName("kanon_sql").getOrCreate()
-            session.sparkContext.setLogLevel("OFF")  # its log would show values
-    except UnsupportedError:
-        raise
-    except Exception as error:
-        raise DatabaseError(
-            f"cannot connect to {label}: {type(error).__name__} (its text may hold credentials and is not shown); "
-            "check that the cluster runs there"
-        ) from None
-    return SparkEngine(session, label=label, owned=True, read_only=read_only, scratch=scratch)
-
-
-def _refuse_old(version: str) -> None:
     if int(version.split(".")[0]) < 4:
         raise UnsupportedError(
             f"Spark {version} is too old: since Spark 4 a column may have a collation that merges different texts, "
@@ -184,7 +148,7 @@ class SparkEngine(SessionEngine):
         self._checkpoints: dict[str, DataFrame] = {}
         with self._guard("connect"):
             self._version = str(session.version)
-            _refuse_old(self._version)
+            refuse_old(self._version)
             if session.conf.get("spark.sql.parser.escapedStringLiterals", None) == "true":
                 raise UnsupportedError(
                     "this SparkSession has spark.sql.parser.escapedStringLiterals, which changes what a literal with "
