@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
@@ -124,7 +125,7 @@ def publish(place: Place, case: Case, **changes: Any) -> None:
 
 BREAKS: dict[str, tuple[Callable[[Place], None], str]] = {
     "the earlier release is gone": (lambda place: place.drop(RELEASE), "the earlier release is gone"),
-    "a row of it is gone": (lambda place: place.execute(f"DELETE FROM {RELEASE} WHERE dx = 'd1'"), "no node gives"),
+    "a row of it is gone": (lambda place: place.execute(f"DELETE FROM {RELEASE} WHERE dx = 'd1'"), "does not give"),
     "a manifest without its release": (
         lambda place: place.execute(
             f"INSERT INTO kanon_sql_manifest SELECT '{RELEASE}', 'abc', published_at, spec_hash, manifest "
@@ -138,7 +139,7 @@ BREAKS: dict[str, tuple[Callable[[Place], None], str]] = {
             place.execute("DELETE FROM kanon_sql_manifest WHERE published_at = (SELECT MAX(published_at) "
                           "FROM kanon_sql_manifest)"),
         )[0],
-        "the manifest says",
+        "0 manifests speak of the release",
     ),
     "scratch that nothing records": (
         lambda place: place.execute("CREATE TABLE kanon_0123abcd_release (a INTEGER)"),
@@ -187,6 +188,21 @@ def test_what_a_case_may_publish(case: Case) -> None:
     assert release is not None
     assert release.total() == sizes.get(case.name, 24)
     assert (case.at((0, 0)) is None) is (case.name != "large"), "every row is alone there"
+
+
+def test_what_the_source_gives_by_local_recoding() -> None:
+    """By hand: the two men of the thirties are too few; a man of the twenties may join them, and no true label lies."""
+    case = CASES["local"]
+    rows = [(sex, "[20, 30)" if age < 30 else "[30, 40)" if sex == "F" else "*", dx) for _, sex, age, dx in people()]
+    released = Counter[tuple[str, ...]](("*", *row[1:]) if row[:2] == ("M", "*") else row for row in rows)
+    assert not case.gives(released), "two men of the thirties are a class of two"
+    young = next(row for row in released if row[:2] == ("M", "[20, 30)"))
+    released[young] -= 1
+    released["*", "*", young[2]] += 1
+    assert case.gives(released), "with a third man who could be of any age"
+    released[young] -= 1
+    released["M", "[30, 40)", young[2]] += 1
+    assert not case.gives(released), "and a fourth who is not in his thirties"
 
 
 class Lying(Kind):

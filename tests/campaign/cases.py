@@ -46,6 +46,12 @@ def _age(value: int, level: int) -> str:
 NODES = list(product(range(2), range(4)))
 
 
+def _covered(row: Row, released: tuple[str | None, ...]) -> bool:
+    """Whether released labels are true of a row, and its sensitive value is its own."""
+    sexes, ages = ({_sex(row[1], level) for level in range(2)}, {_age(row[2], level) for level in range(4)})
+    return released[0] in sexes and released[1] in ages and released[2] == row[3]
+
+
 @dataclass(frozen=True)
 class Case:
     """A run, and what it may publish.
@@ -59,6 +65,7 @@ class Case:
         persons: classes count persons.
         scratch: its scratch tables outlive the session.
         times: how often the source holds each row.
+        local: labels differ by row: nothing says beforehand which.
     """
 
     name: str
@@ -69,6 +76,7 @@ class Case:
     persons: bool = False
     scratch: bool = False
     times: int = 1
+    local: bool = False
 
     @property
     def source(self) -> Counter[Row]:
@@ -108,6 +116,36 @@ class Case:
 
     def _size(self, rows: Counter[Row]) -> int:
         return len({row[0] for row in rows}) if self.persons else rows.total()
+
+    def runs_on(self, place: Place) -> bool:
+        """Whether the engine does what it asks for."""
+        return not self.local or place.name != "spark"
+
+    def gives(self, release: Rows) -> bool:
+        """Whether the source can give this very release, in classes as large as asked for."""
+        if not self.local:
+            return self.node_of(release) is not None
+        sizes: Counter[tuple[str | None, ...]] = Counter()
+        for row, n in release.items():
+            sizes[row[:2]] += n
+        return min(sizes.values(), default=0) >= self.k and self._covers(release)
+
+    def _covers(self, release: Rows) -> bool:
+        """Whether each row of the source can be one released row whose labels cover it (Kuhn's matching)."""
+        released = list(release.elements())
+        of: dict[int, Row] = {}
+
+        def placed(row: Row, tried: set[int]) -> bool:
+            for i, labels in enumerate(released):
+                if i not in tried and _covered(row, labels):
+                    tried.add(i)
+                    if i not in of or placed(of[i], tried):
+                        of[i] = row
+                        return True
+            return False
+
+        source = list(self.source.elements())
+        return len(source) == len(released) and all(placed(row, set()) for row in source)
 
     def node_of(self, release: Rows) -> Node | None:
         """The node at which the source gives this very release; None when there is none."""
@@ -168,6 +206,7 @@ CASES: dict[str, Case] = {
         ),
         Case("large", before=_EARLIER, times=500),
         Case("scratch schema", before=_EARLIER, scratch=True),
+        Case("local", {**levels(None, None), "recoding": {"method": "local"}}, k=3, before=_EARLIER, local=True),
         Case("joint", {**_SECOND, "ledger": LEDGER}, k=5),
         Case("ledger", {**_SECOND, "ledger": LEDGER}, before=({**levels(0, 2), "ledger": LEDGER},)),
         Case(

@@ -77,7 +77,7 @@ class Campaign:
 
     def __init__(self, place: Place, seed: int, cases: Sequence[str] = ()) -> None:
         self.place, self.random = place, Random(seed)
-        self.cases = [CASES[name] for name in cases or CASES]
+        self.cases = [case for case in map(CASES.__getitem__, cases or CASES) if case.runs_on(place)]
         self.tallies: dict[str, Tally] = defaultdict(Tally)
         self._names: dict[str, list[str]] = {}
 
