@@ -61,7 +61,8 @@ class Consistency(AttackMethod):
         kinds = kinds_of(keys, [source, scene.release])
         labels = labels_of(scene, scene.release, "consistent_rows", keys, [], kinds=kinds)
         lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
-        matched = covered(people, covers_of(scene, lookups, labels, "consistent", kinds), labels, names=list(keys))
+        covers = covers_of(scene, lookups, labels, "consistent", kinds)
+        matched = covered(scene, "consistent", people, covers, labels, names=list(keys), carried=[*keys, "row_count"])
         row = scene.workspace.row(
             "disclosure/attacks/consistent", people=people, labels=labels, matched=matched, names=list(keys),
             sides=list(scene.sides.values()),

@@ -56,8 +56,10 @@ class Linking(AttackMethod):
         hierarchies = {name: scene.spec.quasi_identifiers[name] for name in generalized}
         lookups = lookups_of(scene, people, external.columns, hierarchies) if generalized else []
         covers = covers_of(scene, lookups, labels, "linked", kinds)
-        matched = covered(people, covers, labels, names=list(named), plain=len(plain))
         names = named | {f"p{index}": name for index, name in enumerate(plain)}
+        matched = covered(
+            scene, "linked", people, covers, labels, names=list(named), carried=[*names, "row_count"], plain=len(plain)
+        )
         keys = [identifier(key) for key in names]
         least, fewest = scene.k_of(generalized), scene.population_k_of(generalized)
         shared = ", ".join(columns)

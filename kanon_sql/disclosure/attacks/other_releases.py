@@ -81,6 +81,8 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
     releases = [scene.release, *earlier]
     people = vectors_of(scene, source, f"{what}_people", names, plain, releases)
     lookups = lookups_of(scene, people, source.columns, scene.spec.quasi_identifiers)
+    keys, each = [f"q{index}" for index, _ in enumerate(names)], scene.workspace.table(f"{what}_each")
+    scene.workspace.execute("disclosure/attacks/people", target=each, vectors=people, quasi_identifiers=len(names))
     candidates, notes, sizes = [], list[str](), list[int]()
     for number, table in enumerate(releases):
         has = [index for index, name in enumerate(names) if name in table.columns]
@@ -107,7 +109,7 @@ def other_releases(scene: Scene, earlier: Sequence[Target], plain: Sequence[str]
         if left_out:
             notes.append(f"{table.shown} has no {', '.join(left_out)}")
         target = scene.workspace.table(f"{what}_candidates{number}")
-        joined = covered(people, covers, labels, names=[lookup.column for lookup in own], distinct=len(names))
+        joined = covered(scene, f"{what}{number}", each, covers, labels, names=list(named), carried=keys)
         scene.workspace.execute(
             "disclosure/attacks/candidates",
             target=target,

@@ -262,30 +262,37 @@ def _different(
 
 
 def covered(
+    scene: Scene,
+    what: str,
     vectors: Relation,
     covers: Sequence[Relation],
     labels: Relation,
     *,
     names: Sequence[str],
+    carried: Sequence[str],
     plain: int = 0,
-    distinct: int | None = None,
 ) -> Sql:
     """The FROM form of vectors joined with the released vectors that they may be behind.
 
+    Labels are joined column by column, a scratch table each. So no step has more rows than there are vectors, each
+    with the beginnings of released vectors that it may be behind, whatever an engine expects of a join of many tables.
+
     Args:
-        vectors: from :func:`vectors_of`; its alias is ``vectors``.
+        scene: where.
+        what: a word for scratch names.
+        vectors: different ones; they, and their labels, have the alias ``vectors``.
         covers: from :func:`covers_of`.
         labels: from :func:`labels_of`; its alias is ``released``.
         names: the column of each cover, in both.
+        carried: all columns of the vectors.
         plain: how many plain columns must be equal.
-        distinct: take the vectors' distinct values of so many quasi-identifiers; None: the vectors as they are.
     """
-    return render(
-        "disclosure/attacks/covered",
-        vectors=vectors,
-        covers=covers,
-        labels=labels,
-        names=names,
-        plain=plain,
-        distinct=distinct,
-    )
+    for index, (cover, name) in enumerate(zip(covers, names, strict=True)):
+        target = scene.workspace.table(f"{what}_labelled{index}")
+        scene.workspace.execute(
+            "disclosure/attacks/labelled",
+            target=target, vectors=vectors, cover=cover, labels=labels, name=name, before=list(names[:index]),
+            carried=list(carried), plain=plain,
+        )  # fmt: skip
+        vectors = target
+    return render("disclosure/attacks/covered", vectors=vectors, labels=labels, names=list(names), plain=plain)
