@@ -435,3 +435,82 @@ def test_days_that_no_calendar_has_are_different(mariadb: Any) -> None:
         engine.close()
         mariadb.drop("days")
     mariadb.execute("SET sql_mode = ''")
+
+
+# --- Connections that wait for each other ---
+
+
+def taking_turns_badly(mariadb: Any, engine: Any, sql: str) -> list[BaseException]:
+    """Another connection holds all rows but the first, and wants that one too once a statement has it and waits.
+
+    InnoDB takes back whoever changed fewer rows, which is the statement.
+
+    Returns:
+        What the statement raised.
+    """
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            engine.execute(Statement("test", sql))
+        except BaseException as error:
+            raised.append(error)
+
+    with mariadb._engine.connect() as other:
+        other.exec_driver_sql("BEGIN")
+        other.exec_driver_sql("UPDATE counted SET n = n + 1 WHERE id > 0")
+        thread = threading.Thread(target=run)
+        thread.start()
+        waits = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+        deadline = time.monotonic() + 60
+        while mariadb.fetch(waits) != [(1,)] and time.monotonic() < deadline:
+            time.sleep(0.15)  # the server looks at its transactions ten times a second
+        other.exec_driver_sql("UPDATE counted SET n = n + 1 WHERE id = 0")
+        other.exec_driver_sql("COMMIT")
+        thread.join(60)
+        assert not thread.is_alive()
+    return raised
+
+
+@pytest.fixture
+def counted(mariadb: Any) -> Iterator[None]:
+    mariadb.drop("counted")
+    mariadb.execute("CREATE TABLE counted (id INT PRIMARY KEY, n INT) ENGINE = InnoDB")
+    mariadb.execute("INSERT INTO counted SELECT seq, 0 FROM seq_0_to_20")
+    yield
+    mariadb.drop("counted")
+
+
+def test_a_statement_that_a_deadlock_took_back_is_sent_again(mariadb: Any, counted: None) -> None:
+    told: list[str | None] = []
+    with mariadb.connect() as engine:
+        engine.on_wait = told.append
+        assert taking_turns_badly(mariadb, engine, "UPDATE counted SET n = n + 100") == []
+    assert Counter(mariadb.rows("counted")) == Counter((number, 101) for number in range(21)), "once, and whole"
+    assert told == [f"waiting for another connection that writes to {engine.label}", None]
+
+
+def test_tries_after_deadlocks_are_bounded(mariadb: Any, counted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with mariadb.connect() as engine:
+        monkeypatch.setattr(engine.backend, "patience", 1e-9)
+        (error,) = taking_turns_badly(mariadb, engine, "UPDATE counted SET n = n + 100")
+    assert isinstance(error, DatabaseError)
+    assert "test: MariaDB reported error 1213: connections that write" in str(error)
+    assert Counter(mariadb.rows("counted")) == Counter((number, 1) for number in range(21))
+
+
+def test_a_deadlock_inside_a_transaction_ends_it(mariadb: Any) -> None:
+    """Another try would be a statement without what came before it."""
+    error = type("OperationalError", (Exception,), {})(1213, "Deadlock found when trying to get lock")
+    assert [MariaDBBackend().busy(error, in_transaction=inside) for inside in (False, True)] == [True, False]
+
+
+def test_a_lock_that_is_held_too_long_is_told(mariadb: Any, counted: None) -> None:
+    """The server has waited as long as it may."""
+    with mariadb.connect() as engine, mariadb._engine.connect() as other:
+        other.exec_driver_sql("BEGIN")
+        other.exec_driver_sql("UPDATE counted SET n = 1")
+        engine.execute(Statement("test", "SET SESSION innodb_lock_wait_timeout = 1"))
+        with pytest.raises(DatabaseError, match="error 1205: another connection held a lock for longer"):
+            engine.execute(Statement("test", "UPDATE counted SET n = 2"))
+        other.exec_driver_sql("ROLLBACK")

@@ -127,10 +127,10 @@ class RelationalEngine(SessionEngine):
             return [tuple(row) for row in result.fetchmany(limit + 1)]
 
     def _sent(self, sql: str) -> Any:
-        """The driver's result; where the database does not wait for other connections itself, we do."""
+        """The driver's result; where the database does not wait for other connections itself, or gives up, we wait."""
         from sqlalchemy.exc import DBAPIError
 
-        open_before = self.backend.patience and self._open_transaction()
+        open_before = bool(self.backend.patience) and self._open_transaction()
         end, cancels = time.monotonic() + self.backend.patience, self._cancels
         waited = False
         try:
@@ -138,7 +138,7 @@ class RelationalEngine(SessionEngine):
                 try:
                     return self._connection.exec_driver_sql(sql)
                 except DBAPIError as error:
-                    busy = error.orig is not None and self.backend.busy(error.orig)
+                    busy = error.orig is not None and self.backend.busy(error.orig, in_transaction=open_before)
                     if not busy or time.monotonic() > end or open_before != self._open_transaction():
                         raise
                 self._deadline.remaining()  # a time limit cancels too, and says so

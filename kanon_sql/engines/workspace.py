@@ -83,6 +83,10 @@ class Workspace:
     prefix: str = ""
     _tables: list[Relation] = field(default_factory=list)
     _recorded: set[str] = field(default_factory=set)
+    _standing: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """What is recorded and may still be there, with the run that made it."""
+    _dropped: dict[tuple[str, ...], str] = field(default_factory=dict)
+    """Scratch tables that are recorded and were dropped since, with the run that made them."""
     _inline: InlineTables = field(default_factory=InlineTables)
 
     @property
@@ -242,7 +246,30 @@ class Workspace:
         if self.quoted(relation) not in self._inline:  # others may be made of an inline one
             shape = self.compiler.shape("engines/scratch/drop", (), lambda: {"target": Relation(slot="target")})
             self.run(self.compiler.fill("engines/scratch/drop", shape, {"target": self.quoted(relation)}))
+        if relation.parts in self._standing:
+            self._dropped[relation.parts] = self._standing.pop(relation.parts)
         self._tables.remove(relation)
+
+    def record(self, relation: Relation, among: Relation) -> None:
+        """Note a table that outlives the session before it is made, so that ``clean`` finds it after a kill.
+
+        Args:
+            relation: the table, whose name holds the id of this run.
+            among: where such tables are recorded.
+        """
+        self._standing[relation.parts] = self.run_id
+        self.execute(
+            "engines/scratch/record",
+            table=among,
+            run_id=self.run_id,
+            object_name=json.dumps(relation.parts),
+            created_at=now(),
+        )
+
+    def forget(self, relation: Relation, among: Relation) -> None:
+        """Take back what :meth:`record` noted, once the table is gone or has become a release."""
+        self.execute("engines/scratch/forget", table=among, object_name=json.dumps(relation.parts))
+        self._standing.pop(relation.parts, None)
 
     @contextmanager
     def lasting(self, report: Reporter | None) -> Iterator[None]:
@@ -269,11 +296,19 @@ class Workspace:
                 self._drop_down_to(before)
 
     def drop_all(self) -> None:
-        """Drop what is left. A table that was never created is no error."""
+        """Drop what is left. A table that was never created is no error; one that stays is still recorded."""
         self._drop_down_to(0)
         for run_id in sorted(self._recorded):
             with suppress(DatabaseError):
-                self.execute("engines/scratch/forget_run", table=self._record_table, run_id=run_id)
+                self._forget_dropped(run_id)
+
+    def _forget_dropped(self, run_id: str) -> None:
+        """In one statement, unless something of the run may still be there: ``clean`` has to find that."""
+        if run_id not in self._standing.values():
+            self.execute("engines/scratch/forget_run", table=self._record_table, run_id=run_id)
+            return
+        for parts in [parts for parts, owner in self._dropped.items() if owner == run_id]:
+            self.forget(Relation(parts), self._record_table)
 
     def _drop_down_to(self, kept: int) -> None:
         while len(self._tables) > kept:
@@ -288,18 +323,11 @@ class Workspace:
         return Relation((*self.engine.scratch.schema, SCRATCH_TABLE))
 
     def _record(self, quoted: str) -> None:
-        """Note a scratch table before it is made, so that ``clean`` finds it after a kill."""
+        """Note a scratch table of this workspace's before it is made."""
         if not self._recorded:
             self.create_shared("engines/scratch/create_record", self._record_table)
         self._recorded.add(self.run_id)
-        parts = next(item.parts for item in self._tables if self.quoted(item) == quoted)
-        self.execute(
-            "engines/scratch/record",
-            table=self._record_table,
-            run_id=self.run_id,
-            object_name=json.dumps(parts),
-            created_at=now(),
-        )
+        self.record(next(item for item in self._tables if self.quoted(item) == quoted), self._record_table)
 
 
 @contextmanager

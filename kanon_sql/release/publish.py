@@ -28,13 +28,12 @@ on its way fails; then R's mark under N decides whether R is settled or withdraw
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace, now
+from kanon_sql.engines import SCRATCH_TABLE, Engine, Workspace
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
@@ -260,10 +259,7 @@ class _InSteps:
     def _exchange(self) -> None:
         """Put the new release in the place of the old one, in as few steps as the engine knows."""
         workspace, dialect = self.workspace, self.workspace.dialect
-        record, name = beside(self.release, SCRATCH_TABLE), json.dumps(self.aside.parts)
-        workspace.execute(
-            "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
-        )
+        workspace.record(self.aside, beside(self.release, SCRATCH_TABLE))
         for sql in dialect.replace(self.written.table.parts, self.release, self.aside.parts):
             workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
 
@@ -294,11 +290,14 @@ class _InSteps:
             self.addition.withdraw(self.workspace)
         self.record.withdraw()
         if old is not None:
-            _forget(self.workspace, self.aside)
+            self._forget_old()
 
     def _drop_old(self) -> None:
         self.workspace.execute("engines/scratch/drop", target=self.aside)
-        _forget(self.workspace, self.aside)
+        self._forget_old()
+
+    def _forget_old(self) -> None:
+        self.workspace.forget(self.aside, beside(self.release, SCRATCH_TABLE))
 
 
 def put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) -> bool:
@@ -308,11 +307,6 @@ def put_back(workspace: Workspace, aside: Relation, release: tuple[str, ...]) ->
         return False
     _rename(workspace, aside.parts, release[-1])
     return True
-
-
-def _forget(workspace: Workspace, aside: Relation) -> None:
-    record = beside(aside.parts, SCRATCH_TABLE)
-    workspace.execute("engines/scratch/forget", table=record, object_name=json.dumps(aside.parts))
 
 
 def _rename(workspace: Workspace, table: tuple[str, ...], name: str) -> None:

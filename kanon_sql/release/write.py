@@ -8,13 +8,12 @@ Publishing it is :mod:`kanon_sql.release.publish`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, now, refuse_incomplete
+from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, refuse_incomplete
 from kanon_sql.errors import DatabaseError, VerificationError
 from kanon_sql.evaluate import Examination, Subject, examine
 from kanon_sql.frequency import FrequencySets
@@ -161,16 +160,13 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     assert spec.release is not None
     target = beside(spec.release, f"kanon_{workspace.run_id}_release")
     record = beside(spec.release, SCRATCH_TABLE)
-    name = json.dumps(target.parts)
     workspace.create_shared("engines/scratch/create_record", record)
-    workspace.execute(
-        "engines/scratch/record", table=record, run_id=workspace.run_id, object_name=name, created_at=now()
-    )
+    workspace.record(target, record)
 
     def forget() -> None:
         with workspace.engine.without_deadline():
             workspace.execute("engines/scratch/drop", target=target)
-            workspace.execute("engines/scratch/forget", table=record, object_name=name)
+            workspace.forget(target, record)
 
     try:
         yield _write(workspace, choice, target)

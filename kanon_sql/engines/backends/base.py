@@ -30,7 +30,8 @@ class Backend(ABC):
         extra: what to install: ``pip install "kanon-sql[extra]"``.
         begin: the statement that opens a transaction.
         autocommit: the driver must be told to commit every statement; else it always does, and cannot be told.
-        patience: the seconds that a statement waits for another connection; 0 where the server sees to that.
+        patience: the seconds for which a statement that another connection stops is sent again; 0 where the server
+            sees to that.
         effects: functions that change something, reach outside the database, or give another answer each time.
         without_temp_tables: why scratch tables cannot be temporary, where ``capabilities`` says that they cannot.
     """
@@ -125,8 +126,13 @@ class Backend(ABC):
         """Whether a driver's error means that the statement was cancelled."""
         return False
 
-    def busy(self, error: BaseException) -> bool:
-        """Whether a driver's error means that another connection holds a lock, and nothing was done."""
+    def busy(self, error: BaseException, *, in_transaction: bool) -> bool:
+        """Whether a driver's error means that another connection holds a lock, and that nothing was done or undone.
+
+        Args:
+            error: the driver's.
+            in_transaction: the statement was sent inside a transaction.
+        """
         return False
 
     def lost(self, error: BaseException) -> bool:

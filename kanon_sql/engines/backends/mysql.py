@@ -59,7 +59,7 @@ _NAMED = {
     # rights
     1044, 1142, 1143, 1227, 1290, 1370, 1698, 1792, 1836,
     # resources and limits
-    1037, 1038, 1041, 1118, 1137, 1153, 1205, 1213, 1969, 3024, 3750,
+    1037, 1038, 1041, 1118, 1137, 1153, 1969, 3024, 3750,
     # collations and column types
     1253, 1267, 1270, 1271, 1273, 1406,
 }  # fmt: skip
@@ -71,6 +71,7 @@ _FULL = {20, 1021}
 _WRITING = {3, 1026, 1030}
 """Errors of writing a file, which say by a number of the operating system why; 28 is a full disk."""
 _CANCELLED = 1317
+_DEADLOCK, _LOCK_TIMEOUT = 1213, 1205
 _LOST = {1053, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2045, 2055, 4031}
 _HARMLESS = {1287, 1592, 1681, 3090, 3719, 3778}
 """Warnings about SQL that is going out of use, or about replication by statement."""
@@ -88,6 +89,7 @@ class MariaDBBackend(Backend):
         {"benchmark", "get_lock", "last_insert_id", "lastval", "load_file", "nextval", "rand", "random_bytes"}
         | {"release_all_locks", "release_lock", "setval", "sleep", "sys_guid", "uuid", "uuid_short"}
     )
+    patience = 20.0
     _place = ""
     without_temp_tables = "MySQL cannot read a temporary table twice in one statement"
 
@@ -240,6 +242,14 @@ class MariaDBBackend(Backend):
         """Error 1317, query interrupted."""
         return _number(error) == _CANCELLED
 
+    def busy(self, error: BaseException, *, in_transaction: bool) -> bool:
+        """Error 1213: connections waited for each other's rows, and the server took this one's transaction back.
+
+        Without an open one that is the statement alone, and the manual asks for another try. Error 1205 is none: there
+        the server has waited as long as its owner allows.
+        """
+        return _number(error) == _DEADLOCK and not in_transaction
+
     def lost(self, error: BaseException) -> bool:
         """The server closed the connection, or went away."""
         return _number(error) in _LOST or type(error).__name__ == "InterfaceError"
@@ -251,6 +261,16 @@ class MariaDBBackend(Backend):
             return f"{self._shown} reported error {code}: {NO_SPACE}"
         if code == 1114:
             return f"{self._shown} reported error 1114: a table is full; free some space, or raise the server's limit"
+        if code == _DEADLOCK:
+            return (
+                f"{self._shown} reported error 1213: connections that write to the same tables waited for each other, "
+                "and this statement was taken back; run again when fewer write at once"
+            )
+        if code == _LOCK_TIMEOUT:
+            return (
+                f"{self._shown} reported error 1205: another connection held a lock for longer than the server waits "
+                "(innodb_lock_wait_timeout, lock_wait_timeout); let that one commit, roll back or close, then run again"
+            )
         if code in _NAMED:  # a stored function may signal any, with any text
             said = without_values(str(error.args[1]), statement, self._place)
             if said is not None:

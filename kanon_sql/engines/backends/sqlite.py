@@ -211,7 +211,7 @@ class SQLiteBackend(Backend):
         """SQLITE_INTERRUPT."""
         return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
 
-    def busy(self, error: BaseException) -> bool:
+    def busy(self, error: BaseException, *, in_transaction: bool) -> bool:
         """SQLITE_BUSY; in a snapshot that is out of date, waiting changes nothing."""
         code = getattr(error, "sqlite_errorcode", None)
         return code is not None and code & 0xFF == sqlite3.SQLITE_BUSY and code != sqlite3.SQLITE_BUSY_SNAPSHOT

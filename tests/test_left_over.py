@@ -1,0 +1,91 @@
+"""Scratch tables that a run could not drop: they stay recorded, and ``clean`` finds them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines import Engine
+from kanon_sql.errors import DatabaseError
+from kanon_sql.sql.statement import Statement
+from kanon_sql.verbs.clean import clean
+
+SCRATCH = re.compile(r"kanon_[0-9a-f]{8}_\w+")
+ASKED = {
+    "version": 1, "source": "people", "release": "released", "quasi_identifiers": {"q": None},
+    "privacy": [{"k_anonymity": 2}],
+}  # fmt: skip
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Any:
+    with kanon_sql.connect(tmp_path / "clinic.duckdb", scratch="schema:main") as opened:
+        for sql in ("CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('a'), ('a'), ('a')"):
+            opened.execute(Statement("test", sql))
+        yield opened
+
+
+class Refusing:
+    """The database refuses to drop one table, or all whose name ends so.
+
+    Args:
+        engine: whose statements these are.
+        ending: of the table's name.
+    """
+
+    def __init__(self, engine: Any, ending: str) -> None:
+        self.names: list[str] = []
+        self._engine, self._ending = engine, ending
+        self._execute, engine.execute = engine.execute, self.execute
+
+    def execute(self, statement: Statement) -> None:
+        self.names.append(statement.name)
+        if statement.name == "engines/scratch/drop" and statement.sql.rstrip().rstrip('"').endswith(self._ending):
+            raise DatabaseError("refused by the test")
+        self._execute(statement)
+
+    def stop(self) -> None:
+        self._engine.execute = self._execute
+
+
+def tables(engine: Engine) -> set[str]:
+    found = engine.fetch(Statement("test", "SELECT table_name FROM duckdb_tables()"), 100)
+    return {str(name) for (name,) in found if SCRATCH.fullmatch(str(name))}
+
+
+@pytest.mark.parametrize("which", ["frequency", "lookup0"])
+def test_a_scratch_table_that_cannot_be_dropped_stays_recorded(engine: Engine, which: str) -> None:
+    refusing = Refusing(engine, which)
+    assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
+    refusing.stop()
+    (left,) = tables(engine)
+    assert left.endswith(which)
+    assert [(item.name, item.state) for item in clean(engine, drop=False).objects] == [(f"main.{left}", "left over")]
+    assert [item.state for item in clean(engine, drop=True).objects] == ["dropped"]
+    assert tables(engine) == set()
+    assert clean(engine, drop=False).objects == ()
+
+
+def test_an_old_release_that_cannot_be_dropped_stays_recorded(engine: Any) -> None:
+    """Where DDL cannot be rolled back, it is a scratch table of the run that replaced it, which drops all others."""
+    engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)
+    assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
+    refusing = Refusing(engine, "_old")
+    with pytest.raises(DatabaseError, match="refused by the test"):
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED))
+    refusing.stop()
+    (left,) = tables(engine)
+    assert [(item.name, item.state) for item in clean(engine, drop=True).objects] == [(left, "dropped")]
+    assert tables(engine) == set()
+
+
+def test_what_was_all_dropped_is_forgotten_in_one_statement(engine: Engine) -> None:
+    watched = Refusing(engine, "no table has this ending")
+    assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
+    assert watched.names.count("engines/scratch/forget_run") == 1
+    assert watched.names.count("engines/scratch/forget") == 1, "the name that the release was written under"
