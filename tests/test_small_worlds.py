@@ -22,29 +22,44 @@ from small_worlds.worlds import NULL, Rows, has_null
 MIX = {"check": 0.9, "plan": 0.05, "anonymize": 0.05}
 
 
-def assert_agreement(problems: int, seed: int, mix: dict[str, float]) -> None:
-    def report(outcome: Outcome) -> None:
-        pytest.fail(f"problem {outcome.problem.number}: {outcome.wrong}\n{outcome.problem.asked.spec}")
+ENGINES = ("duckdb", "sqlite")
 
-    tally = run(seed, mix, problems=problems, report=report)
+
+def assert_agreement(engine: str, problems: int, seed: int, mix: dict[str, float]) -> None:
+    def report(engine: str, outcome: Outcome) -> None:
+        pytest.fail(f"problem {outcome.problem.number} on {engine}: {outcome.wrong}\n{outcome.problem.asked.spec}")
+
+    tally = run(seed, mix, engines=[engine], problems=problems, report=report)
     assert tally.problems == problems
     for verdict in ("pass", "fail"):
         of_verdict = sum(count for key, count in tally.counts.items() if key[-1] == verdict)
         assert of_verdict > problems / 20, f"hardly a problem has the verdict {verdict}"
 
 
-def test_checks_of_a_few_hundred_random_problems() -> None:
-    assert_agreement(256, 20, {"check": 1.0})
+@pytest.mark.parametrize("engine", ENGINES)
+def test_checks_of_a_few_hundred_random_problems(engine: str) -> None:
+    assert_agreement(engine, 256, 20, {"check": 1.0})
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("style", ["plan", "anonymize"])
-def test_searches_of_a_few_random_problems(style: str) -> None:
-    assert_agreement(24, 30, {style: 1.0})
+def test_searches_of_a_few_random_problems(style: str, engine: str) -> None:
+    assert_agreement(engine, 24, 30, {style: 1.0})
 
 
 @pytest.mark.slow
-def test_a_few_thousand_random_problems() -> None:
-    assert_agreement(4_000, 40, MIX)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_few_thousand_random_problems(engine: str) -> None:
+    assert_agreement(engine, 4_000, 40, MIX)
+
+
+def test_engines_are_asked_by_turns_until_the_run_is_stopped() -> None:
+    """Batches have 1,024 problems; what was asked until a stop is counted."""
+    asked = iter(range(10_000))
+    tally = run(50, {"check": 1.0}, engines=ENGINES, problems=10_000, first=1, stop=lambda: next(asked) >= 20)
+    assert tally.asked == {("sqlite", "check"): 20}
+    assert {key[0] for key in tally.counts} == {"sqlite"}
+    assert not tally.wrong
 
 
 # --- the two oracles ---------------------------------------------------------------------
