@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -54,6 +54,13 @@ _FUNCTIONS = (
     "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
 )  # fmt: skip
 """Functions of SQLite's that our SQL calls, which an application can replace."""
+
+_LISTED = ", ".join(f"'{name}'" for name in _FUNCTIONS)
+_REGISTERED = (
+    "SELECT DISTINCT name, builtin FROM pragma_function_list "
+    f"WHERE (builtin = 0 AND name IN ({_LISTED})) OR name = 'ln' ORDER BY name, builtin"
+)
+"""Those that were registered on the connection, and whose ``ln`` there is; each query of it makes the list anew."""
 
 
 class SQLiteBackend(Backend):
@@ -108,7 +115,8 @@ class SQLiteBackend(Backend):
 
         A collation cannot be looked up, so some texts that applications like to merge are compared.
         """
-        names = self._own(engine, _FUNCTIONS)
+        found = [(str(name), bool(builtin)) for name, builtin in engine._rows(_REGISTERED, 2 * len(_FUNCTIONS))]
+        names = [name for name, _ in found if name != "ln"]
         if names:
             raise self.refuse(
                 f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
@@ -123,16 +131,10 @@ class SQLiteBackend(Backend):
                 "give a connection without it"
             )
         driver = engine.driver_connection
-        if not engine._rows("SELECT 1 FROM pragma_function_list WHERE name = 'ln'", 1) or self._own(engine, ("ln",)):
+        if found != [("ln", True)]:
             driver.create_function("ln", 1, _ln, deterministic=True)
         # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
         driver.create_function("floor", 1, _floor, deterministic=True)
-
-    def _own(self, engine: RelationalEngine, names: Sequence[str]) -> list[str]:
-        """Which of these functions were registered on the connection."""
-        listed = ", ".join(map(self.dialect.literal, names))
-        query = f"SELECT DISTINCT name FROM pragma_function_list WHERE builtin = 0 AND name IN ({listed}) ORDER BY name"
-        return [str(name) for (name,) in engine._rows(query, len(names))]
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""
