@@ -21,7 +21,7 @@ from small_worlds.lattice import Answers, answers, lattice_of, population_of
 from small_worlds.specs import Asked, draw_spec
 from small_worlds.tables import TABLES, UNIT, Tables, draw_tables
 from small_worlds.tally import Outcome, Problem, Tally
-from small_worlds.worlds import NULL, Rows, has_null
+from small_worlds.worlds import NULL, Flags, Rows, has_null
 
 PROBLEMS = 1024
 """Problems per batch, numbered from its number times this."""
@@ -76,8 +76,9 @@ def _wanted(problems: Sequence[Problem], only: int | None) -> list[tuple[int, Pr
     return [(place, problem) for place, problem in enumerate(problems) if only in (None, problem.number)]
 
 
-def _nulls(tables: Tables, asked: Asked, table: int) -> bool:
-    return any(bool(has_null(tables.people, name)[table]) for name in asked.columns)
+def _nulls(tables: Tables, asked: Asked) -> Flags:
+    """Per table, whether some quasi-identifier that the spec names is NULL."""
+    return np.logical_or.reduce([has_null(tables.people, name) for name in asked.columns])
 
 
 # --- check -------------------------------------------------------------------------------
@@ -89,11 +90,12 @@ def _checked(
     original = tables.people if asked.source == "people" else tables.origin
     worlds = [problem.table for problem in problems]
     expected = tables_as_they_stand(asked, tables, tables.people, original, tables.population, worlds)
+    with_null = _nulls(tables, asked)
     for place, problem in _wanted(problems, only):
         bench.use(problem.table)
         truth = expected[place]
         refused = _refused_check(tables, asked, problem.table)
-        nulls = _nulls(tables, asked, problem.table)
+        nulls = bool(with_null[problem.table])
         try:
             result = kanon_sql.check(bench.engine, spec, "people")
         except Exception as error:
@@ -170,11 +172,12 @@ def _searched(
 ) -> Iterator[Outcome]:
     lattice = lattice_of(asked, tables, [problem.table for problem in problems])
     truth, population = answers(lattice), population_of(lattice)
+    with_null = _nulls(tables, asked)
     verb = kanon_sql.anonymize if asked.style == "anonymize" else kanon_sql.plan
     for place, problem in _wanted(problems, only):
         bench.use(problem.table)
-        refused = _refused_search(tables, asked, problem.table)
-        nulls = _nulls(tables, asked, problem.table)
+        refused = _refused_search(tables, asked, problem.table, with_null)
+        nulls = bool(with_null[problem.table])
         try:
             result = verb(bench.engine, spec)
         except Exception as error:
@@ -192,9 +195,9 @@ def _searched(
         yield Outcome(problem, "pass" if passed else "fail", bool(truth.tight[here].any()), nulls, wrong)
 
 
-def _refused_search(tables: Tables, asked: Asked, table: int) -> str | None:
+def _refused_search(tables: Tables, asked: Asked, table: int, with_null: Flags) -> str | None:
     """Why a search is refused, where it is."""
-    if asked.nulls == "error" and _nulls(tables, asked, table):
+    if asked.nulls == "error" and with_null[table]:
         return "a quasi-identifier is NULL"
     return _refused_check(tables, asked, table)
 

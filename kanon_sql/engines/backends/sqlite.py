@@ -55,12 +55,20 @@ _FUNCTIONS = (
 )  # fmt: skip
 """Functions of SQLite's that our SQL calls, which an application can replace."""
 
-_LISTED = ", ".join(f"'{name}'" for name in _FUNCTIONS)
-_REGISTERED = (
-    "SELECT DISTINCT name, builtin FROM pragma_function_list "
-    f"WHERE (builtin = 0 AND name IN ({_LISTED})) OR name = 'ln' ORDER BY name, builtin"
+_TEXTS = ("a", "A", "a ", "á", "ä")
+"""Texts that applications like to merge."""
+
+_MEANINGS = (
+    "SELECT DISTINCT 'function', name, builtin FROM pragma_function_list WHERE (builtin = 0 AND name IN ("
+    + ", ".join(f"'{name}'" for name in _FUNCTIONS)
+    + ")) OR name = 'ln' UNION ALL SELECT 'text', column1, 1 FROM (VALUES "
+    + ", ".join(f"('{text}')" for text in _TEXTS)
+    + ") GROUP BY column1 COLLATE BINARY"
 )
-"""Those that were registered on the connection, and whose ``ln`` there is; each query of it makes the list anew."""
+"""Which of the functions were registered on the connection, whose ``ln`` there is, and which texts are told apart.
+
+It calls no function, and is one statement: every run asks it twice.
+"""
 
 
 class SQLiteBackend(Backend):
@@ -113,25 +121,22 @@ class SQLiteBackend(Backend):
     def refuse_other_meanings(self, engine: RelationalEngine) -> None:
         """What an application registered under the name of a function or collation of SQLite's is used in its place.
 
-        A collation cannot be looked up, so some texts that applications like to merge are compared.
+        A collation cannot be looked up, so some texts are compared.
         """
-        found = [(str(name), bool(builtin)) for name, builtin in engine._rows(_REGISTERED, 2 * len(_FUNCTIONS))]
-        names = [name for name, _ in found if name != "ln"]
+        found = set(engine._rows(_MEANINGS, 2 * len(_FUNCTIONS) + 2 + len(_TEXTS)))
+        names = sorted(name for what, name, builtin in found if what == "function" and not builtin and name != "ln")
         if names:
             raise self.refuse(
                 f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
                 "count with them; give a connection without them"
             )
-        texts = ("a", "A", "a ", "á", "ä")
-        listed = ", ".join(f"('{text}')" for text in texts)
-        groups = engine._rows(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY", len(texts))
-        if len(groups) < len(texts):
+        if len([name for what, name, _ in found if what == "text"]) < len(_TEXTS):
             raise self.refuse(
                 "this connection has a collation BINARY of its own, which merges different texts into one class; "
                 "give a connection without it"
             )
         driver = engine.driver_connection
-        if found != [("ln", True)]:
+        if [builtin for _, name, builtin in found if name == "ln"] != [1]:
             driver.create_function("ln", 1, _ln, deterministic=True)
         # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
         driver.create_function("floor", 1, _floor, deterministic=True)
