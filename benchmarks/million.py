@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 sys.path[:0] = [str(Path(__file__).parent.parent), str(Path(__file__).parent.parent / "tests")]
 
 from small_worlds.driver import PROBLEMS, benches, draw_batch, engine_of, outcomes, run
+from small_worlds.stop import Stop
 from small_worlds.tally import Outcome, Tally, table_of
 
 MIX = {"check": 0.992, "plan": 0.003, "anonymize": 0.005}
@@ -35,23 +34,6 @@ def shown(engine: str, outcome: Outcome) -> None:
     """A disagreement, and how to have it again."""
     print(f"problem {outcome.problem.number} on {engine}: {'; '.join(outcome.wrong)}", flush=True)
     print(f"  {outcome.problem.asked.style} {json.dumps(outcome.problem.asked.spec)}", flush=True)
-
-
-class Stop:
-    """Ends a run at a signal, once the problem it is at is counted; at the second signal, at once."""
-
-    def __init__(self) -> None:
-        self.asked = False
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask)
-
-    def _ask(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-
-    def __call__(self) -> bool:
-        return self.asked
 
 
 class Progress:
@@ -113,17 +95,18 @@ def main() -> int:
     if options.only is not None:
         return again(options.seed, mix, engines, options.only)
     started, cpu = time.perf_counter(), time.process_time()
-    tally = run(
-        options.seed,
-        mix,
-        engines=engines,
-        problems=options.problems,
-        seconds=options.seconds,
-        first=options.first,
-        report=shown,
-        progress=Progress(),
-        stop=Stop(),
-    )
+    with Stop() as stop:
+        tally = run(
+            options.seed,
+            mix,
+            engines=engines,
+            problems=options.problems,
+            seconds=options.seconds,
+            first=options.first,
+            report=shown,
+            progress=Progress(),
+            stop=stop,
+        )
     summary(tally, time.perf_counter() - started, time.process_time() - cpu)
     return bool(tally.wrong)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from random import Random
 from typing import Any
 
@@ -15,8 +16,9 @@ from small_worlds.expected import Table, tables_as_they_stand
 from small_worlds.lattice import answers, lattice_of
 from small_worlds.models import Given, entropy, recursive
 from small_worlds.specs import Asked, Requirement, draw_spec
+from small_worlds.stop import SIGNALS, Stop
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
-from small_worlds.tally import Outcome
+from small_worlds.tally import Outcome, table_of
 from small_worlds.worlds import NULL, Rows, has_null
 
 MIX = {"check": 0.9, "plan": 0.05, "anonymize": 0.05}
@@ -60,6 +62,21 @@ def test_engines_are_asked_by_turns_until_the_run_is_stopped() -> None:
     assert tally.asked == {("sqlite", "check"): 20}
     assert {key[0] for key in tally.counts} == {"sqlite"}
     assert not tally.wrong
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_run_that_is_told_to_end_keeps_what_it_has_counted(number: signal.Signals) -> None:
+    asked = iter(range(10_000))
+    with Stop() as stop:
+
+        def told_after_five() -> bool:
+            if next(asked) == 5:
+                signal.raise_signal(number)
+            return stop()
+
+        tally = run(51, {"check": 1.0}, engines=["sqlite"], problems=10_000, stop=told_after_five)
+    assert tally.problems == 5
+    assert "| sqlite |" in "\n".join(table_of(tally))
 
 
 # --- the two oracles ---------------------------------------------------------------------
