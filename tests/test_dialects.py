@@ -7,6 +7,7 @@ import re
 import pytest
 import sqlglot
 from golden_statements import parsed, spec_of
+from sqlglot import exp
 
 import kanon_sql
 from kanon_sql.errors import UnsupportedError
@@ -196,6 +197,39 @@ def test_scratch_tables_are_plain_where_temporary_ones_do_not_serve(dialect: str
     assert made
     assert not any(re.search(r"\bTEMP|\bVIEW\b|#", sql) for sql in made)
     assert all("kanon_scratch" in sql or "kanon_run_release" in sql for sql in made)
+
+
+WRITTEN_BY_SQLGLOT = [
+    *(chr(code) for code in range(0x300)),
+    *"\u2028\u2029\u200b\ufeff\ufffd\u2019\uff07\U0001f600",
+    "",
+    "plain",
+    "it's",
+    "''",
+    "\\'",
+    "\\\\n\n\r\n\t\\t",
+    "'; DROP TABLE x; --",
+    "%s {} $$ E'\\x41' \"quoted\" `so` [too]",
+    "Zürich\x00\x1a\x7f\x85",
+]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_literal_is_what_sqlglot_writes(dialect: str) -> None:
+    """Byte by byte, alone and beside its neighbours; T-SQL's says besides that it is Unicode."""
+    own = dialect_named(dialect)
+    prefix = "N" if dialect == "tsql" else ""
+    for text in [*WRITTEN_BY_SQLGLOT, "".join(WRITTEN_BY_SQLGLOT)]:
+        assert own.literal(text) == prefix + exp.Literal.string(text).sql(own.sqlglot), text
+    assert own.literal(None) == "NULL"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_a_literal_of_every_character_is_what_sqlglot_writes(dialect: str) -> None:
+    own = dialect_named(dialect)
+    text = "".join(map(chr, range(0x110000)))
+    assert own.literal(text).removeprefix("N") == exp.Literal.string(text).sql(own.sqlglot)
 
 
 @pytest.mark.parametrize("name", ["a\\", "\\'; DROP TABLE x; --", "`", "]", '"', "%%", "a\nb"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 from random import Random
 from typing import Any
 
@@ -15,36 +16,67 @@ from small_worlds.expected import Table, tables_as_they_stand
 from small_worlds.lattice import answers, lattice_of
 from small_worlds.models import Given, entropy, recursive
 from small_worlds.specs import Asked, Requirement, draw_spec
+from small_worlds.stop import SIGNALS, Stop
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
-from small_worlds.tally import Outcome
+from small_worlds.tally import Outcome, table_of
 from small_worlds.worlds import NULL, Rows, has_null
 
 MIX = {"check": 0.9, "plan": 0.05, "anonymize": 0.05}
 
 
-def assert_agreement(problems: int, seed: int, mix: dict[str, float]) -> None:
-    def report(outcome: Outcome) -> None:
-        pytest.fail(f"problem {outcome.problem.number}: {outcome.wrong}\n{outcome.problem.asked.spec}")
+ENGINES = ("duckdb", "sqlite")
 
-    tally = run(seed, mix, problems=problems, report=report)
+
+def assert_agreement(engine: str, problems: int, seed: int, mix: dict[str, float]) -> None:
+    def report(engine: str, outcome: Outcome) -> None:
+        pytest.fail(f"problem {outcome.problem.number} on {engine}: {outcome.wrong}\n{outcome.problem.asked.spec}")
+
+    tally = run(seed, mix, engines=[engine], problems=problems, report=report)
     assert tally.problems == problems
     for verdict in ("pass", "fail"):
         of_verdict = sum(count for key, count in tally.counts.items() if key[-1] == verdict)
         assert of_verdict > problems / 20, f"hardly a problem has the verdict {verdict}"
 
 
-def test_checks_of_a_few_hundred_random_problems() -> None:
-    assert_agreement(256, 20, {"check": 1.0})
+@pytest.mark.parametrize("engine", ENGINES)
+def test_checks_of_a_few_hundred_random_problems(engine: str) -> None:
+    assert_agreement(engine, 256, 20, {"check": 1.0})
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("style", ["plan", "anonymize"])
-def test_searches_of_a_few_random_problems(style: str) -> None:
-    assert_agreement(24, 30, {style: 1.0})
+def test_searches_of_a_few_random_problems(style: str, engine: str) -> None:
+    assert_agreement(engine, 24, 30, {style: 1.0})
 
 
 @pytest.mark.slow
-def test_a_few_thousand_random_problems() -> None:
-    assert_agreement(4_000, 40, MIX)
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_few_thousand_random_problems(engine: str) -> None:
+    assert_agreement(engine, 4_000, 40, MIX)
+
+
+def test_engines_are_asked_by_turns_until_the_run_is_stopped() -> None:
+    """Batches have 1,024 problems; what was asked until a stop is counted."""
+    asked = iter(range(10_000))
+    tally = run(50, {"check": 1.0}, engines=ENGINES, problems=10_000, first=1, stop=lambda: next(asked) >= 20)
+    assert tally.asked == {("sqlite", "check"): 20}
+    assert {key[0] for key in tally.counts} == {"sqlite"}
+    assert not tally.wrong
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_run_that_is_told_to_end_keeps_what_it_has_counted(number: signal.Signals) -> None:
+    asked = iter(range(10_000))
+    with Stop() as stop:
+
+        def told_after_five() -> bool:
+            if next(asked) == 5:
+                signal.raise_signal(number)
+            return stop()
+
+        tally = run(51, {"check": 1.0}, engines=["sqlite"], problems=10_000, stop=told_after_five)
+    assert tally.problems == 5
+    assert "| sqlite |" in "\n".join(table_of(tally))
 
 
 # --- the two oracles ---------------------------------------------------------------------

@@ -237,10 +237,11 @@ class SessionEngine(ABC):
     @contextmanager
     def _guard(self, name: str) -> Iterator[None]:
         left = self._deadline.remaining()
-        expired = threading.Event()
+        expired = False
 
         def expire() -> None:
-            expired.set()
+            nonlocal expired
+            expired = True
             self.cancel()
 
         timer = threading.Timer(left, expire) if left is not None else None
@@ -250,7 +251,7 @@ class SessionEngine(ABC):
             yield
         except Exception as error:
             ours = self._error(error, name)
-            if expired.is_set():
+            if expired:
                 raise self._deadline.error() from None
             if ours is None:
                 raise

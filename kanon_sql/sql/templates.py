@@ -12,7 +12,7 @@ Lists are joined, not looped over: ``names | of("t") | list`` is ``t.a, t.b``, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from decimal import Decimal
 from functools import cache, lru_cache
 from pathlib import Path
@@ -213,11 +213,19 @@ def _frozen(value: object) -> tuple[object, ...]:
         return kind, str(value)
     if kind is list or kind is tuple or kind is Relation:
         assert isinstance(value, list | tuple)
-        return kind, *map(_frozen, value)
+        return kind, *_frozen_items(value)
     if kind is dict:
         assert isinstance(value, dict)
-        return kind, *((_frozen(key), _frozen(item)) for key, item in value.items())
+        return kind, *_frozen_items(value.keys()), *_frozen_items(value.values())
     raise _Unknown
+
+
+def _frozen_items(values: Collection[object]) -> tuple[tuple[type, ...], tuple[object, ...]]:
+    """The types of some values, and all that a template can see of them. Most are plain, and looked at together."""
+    kinds = tuple(map(type, values))
+    if _PLAIN.issuperset(kinds):
+        return kinds, tuple(values)
+    return kinds, tuple(value if kind in _PLAIN else _frozen(value) for kind, value in zip(kinds, values, strict=True))
 
 
 class _Asked:

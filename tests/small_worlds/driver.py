@@ -5,89 +5,28 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 from unittest.mock import patch
 
-import duckdb
 import numpy as np
 
 import kanon_sql
-from kanon_sql.sql import Statement
+from small_worlds.benches import BENCHES, Bench
 from small_worlds.expected import Item, Table, release_at, tables_as_they_stand
 from small_worlds.lattice import Answers, answers, lattice_of, population_of
 from small_worlds.specs import Asked, draw_spec
-from small_worlds.tables import COLUMNS, QUASI_IDENTIFIERS, TABLES, UNIT, Tables, draw_tables
+from small_worlds.tables import TABLES, UNIT, Tables, draw_tables
 from small_worlds.tally import Outcome, Problem, Tally
-from small_worlds.worlds import NULL, Rows, has_null
+from small_worlds.worlds import NULL, Flags, Rows, has_null
 
-DATABASE = ":memory:small_worlds"
 PROBLEMS = 1024
 """Problems per batch, numbered from its number times this."""
 TABLES_PER_SPEC = {"check": 32, "plan": 8, "anonymize": 8}
 """On how many tables of a batch a spec is tried: what it takes to compile a small check is spent once."""
-
-
-class Bench:
-    """One connection for all problems, and another one to the same database that loads tables."""
-
-    def __init__(self) -> None:
-        self.loader = duckdb.connect(DATABASE, config={"threads": 1})
-        self.engine = kanon_sql.connect(DATABASE, threads=1)
-        for table in range(TABLES):
-            self.loader.execute(f"CREATE SCHEMA IF NOT EXISTS w{table}")
-        self._schema = -1
-        # Runs come one after the other: under one name, a spec's statements are the same texts for all its tables.
-        self._named_alike = patch("secrets.token_hex", lambda size: "5eed" * (size // 2))
-        self._named_alike.start()
-
-    def close(self) -> None:
-        self._named_alike.stop()
-        self.engine.close()
-        self.loader.close()
-
-    def load(self, tables: Tables) -> None:
-        """Put a batch where its problems look for it: a schema per table."""
-        for name, own in tables.hierarchies.items():
-            levels = ", ".join(f"l{level} VARCHAR" for level in range(own.height + 1))
-            self.loader.execute(f"CREATE OR REPLACE TABLE main.h_{name} ({levels})")
-            marks = ", ".join("?" * (own.height + 1))
-            self.loader.executemany(f"INSERT INTO main.h_{name} VALUES ({marks})", own.paths())
-        for table in range(TABLES):
-            self.loader.execute(f"DROP TABLE IF EXISTS w{table}.people_release")
-            self.loader.execute(f"DROP TABLE IF EXISTS w{table}.kanon_sql_manifest")
-        for kind, rows in (("people", tables.people), ("origin", tables.origin), ("population", tables.population)):
-            self._load(kind, rows, tables.values)
-
-    def _load(self, kind: str, rows: Rows, values: Mapping[str, Sequence[str | int]]) -> None:
-        names = COLUMNS if kind != "population" else QUASI_IDENTIFIERS
-        codes = {"world": rows.world, **{name: rows.columns[name] for name in names}}
-        assert codes  # read by its name in the statement
-        cells = ", ".join(f"({_listed(values[name])})[{name} + 1] AS {name}" for name in names)
-        self.loader.execute(f"CREATE OR REPLACE TEMP TABLE loaded AS SELECT world, {cells} FROM codes")
-        for table in range(TABLES):
-            rows_of = f"SELECT {', '.join(names)} FROM loaded WHERE world = {table}"
-            self.loader.execute(f"CREATE OR REPLACE TABLE w{table}.{kind} AS {rows_of}")
-
-    def optimize(self, whether: bool) -> None:
-        """Let DuckDB optimize its plans, which takes longer than running them on a small table, or not."""
-        self.engine.execute(Statement("optimizer", f"PRAGMA {'enable' if whether else 'disable'}_optimizer"))
-
-    def use(self, table: int) -> None:
-        """Make a table of the batch the one that names mean."""
-        if table != self._schema:
-            self.engine.execute(Statement("schema", f"SET schema = 'w{table}'"))
-            self._schema = table
-
-    def released(self, table: int) -> list[tuple[Any, ...]]:
-        return self.loader.execute(f"SELECT * FROM w{table}.people_release").fetchall()
-
-
-def _listed(values: Sequence[str | int]) -> str:
-    """A domain as a list in SQL; a code is a place in it, less one, and NULL is none."""
-    return "[" + ", ".join(str(v) if isinstance(v, int) else "'" + v.replace("'", "''") + "'" for v in values) + "]"
 
 
 # --- problems ----------------------------------------------------------------------------
@@ -137,8 +76,9 @@ def _wanted(problems: Sequence[Problem], only: int | None) -> list[tuple[int, Pr
     return [(place, problem) for place, problem in enumerate(problems) if only in (None, problem.number)]
 
 
-def _nulls(tables: Tables, asked: Asked, table: int) -> bool:
-    return any(bool(has_null(tables.people, name)[table]) for name in asked.columns)
+def _nulls(tables: Tables, asked: Asked) -> Flags:
+    """Per table, whether some quasi-identifier that the spec names is NULL."""
+    return np.logical_or.reduce([has_null(tables.people, name) for name in asked.columns])
 
 
 # --- check -------------------------------------------------------------------------------
@@ -150,11 +90,12 @@ def _checked(
     original = tables.people if asked.source == "people" else tables.origin
     worlds = [problem.table for problem in problems]
     expected = tables_as_they_stand(asked, tables, tables.people, original, tables.population, worlds)
+    with_null = _nulls(tables, asked)
     for place, problem in _wanted(problems, only):
         bench.use(problem.table)
         truth = expected[place]
         refused = _refused_check(tables, asked, problem.table)
-        nulls = _nulls(tables, asked, problem.table)
+        nulls = bool(with_null[problem.table])
         try:
             result = kanon_sql.check(bench.engine, spec, "people")
         except Exception as error:
@@ -231,11 +172,12 @@ def _searched(
 ) -> Iterator[Outcome]:
     lattice = lattice_of(asked, tables, [problem.table for problem in problems])
     truth, population = answers(lattice), population_of(lattice)
+    with_null = _nulls(tables, asked)
     verb = kanon_sql.anonymize if asked.style == "anonymize" else kanon_sql.plan
     for place, problem in _wanted(problems, only):
         bench.use(problem.table)
-        refused = _refused_search(tables, asked, problem.table)
-        nulls = _nulls(tables, asked, problem.table)
+        refused = _refused_search(tables, asked, problem.table, with_null)
+        nulls = bool(with_null[problem.table])
         try:
             result = verb(bench.engine, spec)
         except Exception as error:
@@ -253,9 +195,9 @@ def _searched(
         yield Outcome(problem, "pass" if passed else "fail", bool(truth.tight[here].any()), nulls, wrong)
 
 
-def _refused_search(tables: Tables, asked: Asked, table: int) -> str | None:
+def _refused_search(tables: Tables, asked: Asked, table: int, with_null: Flags) -> str | None:
     """Why a search is refused, where it is."""
-    if asked.nulls == "error" and _nulls(tables, asked, table):
+    if asked.nulls == "error" and with_null[table]:
         return "a quasi-identifier is NULL"
     return _refused_check(tables, asked, table)
 
@@ -302,47 +244,69 @@ def _optimum(truth: Answers, place: int, node: Sequence[int], asked: Asked) -> l
     return [] if own <= best or same(own, best) else [f"{search['metric']} {own} at {node}, and {best} satisfies"]
 
 
-# --- many batches ---
+# --- many batches ------------------------------------------------------------------------
+
+
+@contextmanager
+def benches(names: Iterable[str]) -> Iterator[list[tuple[str, Bench]]]:
+    """Benches by the names of their engines, closed at the end.
+
+    Runs come one after the other: under one name, a spec's statements are the same texts for all its tables.
+    """
+    with patch("secrets.token_hex", lambda size: "5eed" * (size // 2)), ExitStack() as opened:
+        yield [(name, opened.enter_context(closing(BENCHES[name]()))) for name in names]
 
 
 def run(
     seed: int,
     mix: Mapping[str, float],
     *,
+    engines: Sequence[str],
     problems: int,
     seconds: float = math.inf,
     first: int = 0,
-    report: Callable[[Outcome], None] | None = None,
+    report: Callable[[str, Outcome], None] | None = None,
     progress: Callable[[Tally], None] | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Tally:
     """Run problems until there are so many, or the time is up.
 
     Args:
         seed: with the mix and the batch's number, says which problems.
         mix: how often each style is asked for.
+        engines: whom to ask, batch by batch in turn, see :func:`engine_of`.
         problems, seconds: when to stop, whichever comes first.
         first: the number of the first batch.
-        report: told of each disagreement.
+        report: told of each disagreement, and of whose it is.
         progress: told after each batch.
+        stop: asked after each problem whether to stop.
     """
-    tally, bench = Tally(), Bench()
+    tally = Tally()
     started = last = time.perf_counter()
     number = first
-    try:
-        while tally.problems < problems and time.perf_counter() - started < seconds:
+
+    def ended() -> bool:
+        return tally.problems >= problems or time.perf_counter() - started >= seconds or stop()
+
+    with benches(engines) as opened:
+        while not ended():
+            engine, bench = engine_of(opened, number)
             batch = draw_batch(seed, number, mix)
             bench.load(batch.tables)
             for outcome in outcomes(bench, batch):
                 now = time.perf_counter()
-                tally.add(outcome, now - last)
+                tally.add(engine, outcome, now - last)
                 last = now
                 if outcome.wrong and report is not None:
-                    report(outcome)
-                if tally.problems >= problems or now - started >= seconds:
+                    report(engine, outcome)
+                if ended():
                     break
             number += 1
             if progress is not None:
                 progress(tally)
-    finally:
-        bench.close()
     return tally
+
+
+def engine_of(opened: Sequence[tuple[str, Bench]], batch: int) -> tuple[str, Bench]:
+    """Whose turn it is."""
+    return opened[batch % len(opened)]

@@ -19,6 +19,9 @@ SENSITIVE = ("s0", "s1")
 UNIT = "unit"
 COLUMNS = (*QUASI_IDENTIFIERS, *SENSITIVE, UNIT)
 
+Cell = str | int
+"""What a column's domain holds."""
+
 VALUES = ("", "a", "A", "a ", "é", "e", "1", "-1", "10")
 """Texts that a careless collation, trim or cast would merge."""
 DIAGNOSES = ("", "x", "X", "x ", "flu")
@@ -81,8 +84,26 @@ class Tables:
     people: Rows
     origin: Rows
     population: Rows
-    values: Mapping[str, Sequence[str | int]]
+    values: Mapping[str, Sequence[Cell]]
     hierarchies: Mapping[str, Hierarchy]
+
+    @property
+    def kinds(self) -> dict[str, Rows]:
+        """The tables of each name."""
+        return {"people": self.people, "origin": self.origin, "population": self.population}
+
+    def cells(self, kind: str) -> list[tuple[Cell | None, ...]]:
+        """The rows of all tables of a name with their values, in the worlds' order."""
+        columns = [
+            [None if code == NULL else self.values[name][code] for code in self.kinds[kind].columns[name].tolist()]
+            for name in names_of(kind)
+        ]
+        return list(zip(*columns, strict=True))
+
+
+def names_of(kind: str) -> Sequence[str]:
+    """The columns of the tables of a name."""
+    return QUASI_IDENTIFIERS if kind == "population" else COLUMNS
 
 
 def hierarchy(values: Sequence[str], rng: Random) -> Hierarchy:
@@ -103,7 +124,7 @@ def hierarchy(values: Sequence[str], rng: Random) -> Hierarchy:
 
 def draw_tables(rng: Random, numbers: Generator) -> Tables:
     """A batch of random tables."""
-    values: dict[str, Sequence[str | int]] = {
+    values: dict[str, Sequence[Cell]] = {
         **{name: rng.sample(VALUES, LEAVES) for name in QUASI_IDENTIFIERS},
         "s0": DIAGNOSES,
         "s1": AMOUNTS,

@@ -45,24 +45,33 @@ class Outcome:
 
 @dataclass
 class Tally:
-    """What came of problems, by model, unit, NULLs and style."""
+    """What came of problems, by engine, model, unit, NULLs and style.
 
-    counts: Counter[tuple[str, str, str, str, str]] = field(default_factory=Counter)
+    Attributes:
+        counts: by engine, model, unit, NULLs, style and what is counted.
+        problems: how many there were.
+        asked: how many there were, by engine and style.
+        seconds: how long they took, by engine and style.
+        wrong: the disagreements.
+    """
+
+    counts: Counter[tuple[str, str, str, str, str, str]] = field(default_factory=Counter)
     problems: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
-    styles: Counter[str] = field(default_factory=Counter)
+    asked: Counter[tuple[str, str]] = field(default_factory=Counter)
+    seconds: dict[tuple[str, str], float] = field(default_factory=dict)
     wrong: list[Outcome] = field(default_factory=list)
 
-    def add(self, outcome: Outcome, seconds: float) -> None:
+    def add(self, engine: str, outcome: Outcome, seconds: float) -> None:
+        """Count what an engine made of a problem, and how long that took."""
         asked = outcome.problem.asked
         style = asked.style
         self.problems += 1
-        self.styles[style] += 1
-        self.seconds[style] = self.seconds.get(style, 0.0) + seconds
+        self.asked[engine, style] += 1
+        self.seconds[engine, style] = self.seconds.get((engine, style), 0.0) + seconds
         unit = "rows" if asked.unit is None else "persons"
         nulls = asked.nulls if outcome.nulls else "none"
         for name in dict.fromkeys(item.name for item in asked.requirements):
-            key = (name, unit, nulls, style)
+            key = (engine, name, unit, nulls, style)
             self.counts[(*key, "problems")] += 1
             self.counts[(*key, outcome.verdict)] += 1
             self.counts[(*key, "at a bound")] += outcome.tight
@@ -75,8 +84,8 @@ COUNTED = ("problems", "agree", "pass", "fail", "error", "at a bound")
 
 
 def table_of(tally: Tally) -> Iterator[str]:
-    """The counts as a table in Markdown: a line per model, unit, NULLs and style."""
-    yield f"| model | unit | NULLs | style | {' | '.join(COUNTED)} |"
-    yield f"|---|---|---|---|{'---:|' * len(COUNTED)}"
-    for key in sorted({key[:4] for key in tally.counts}):
+    """The counts as a table in Markdown: a line per engine, model, unit, NULLs and style."""
+    yield f"| engine | model | unit | NULLs | style | {' | '.join(COUNTED)} |"
+    yield f"|---|---|---|---|---|{'---:|' * len(COUNTED)}"
+    for key in sorted({key[:5] for key in tally.counts}):
         yield f"| {' | '.join(key)} | {' | '.join(f'{tally.counts[(*key, name)]:,}' for name in COUNTED)} |"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -54,6 +54,21 @@ _FUNCTIONS = (
     "rtrim", "strftime", "substr", "substring", "sum", "trim", "typeof", "zeroblob",
 )  # fmt: skip
 """Functions of SQLite's that our SQL calls, which an application can replace."""
+
+_TEXTS = ("a", "A", "a ", "á", "ä")
+"""Texts that applications like to merge."""
+
+_MEANINGS = (
+    "SELECT DISTINCT 'function', name, builtin FROM pragma_function_list WHERE (builtin = 0 AND name IN ("
+    + ", ".join(f"'{name}'" for name in _FUNCTIONS)
+    + ")) OR name = 'ln' UNION ALL SELECT 'text', column1, 1 FROM (VALUES "
+    + ", ".join(f"('{text}')" for text in _TEXTS)
+    + ") GROUP BY column1 COLLATE BINARY"
+)
+"""Which of the functions were registered on the connection, whose ``ln`` there is, and which texts are told apart.
+
+It calls no function, and is one statement: every run asks it twice.
+"""
 
 
 class SQLiteBackend(Backend):
@@ -106,33 +121,25 @@ class SQLiteBackend(Backend):
     def refuse_other_meanings(self, engine: RelationalEngine) -> None:
         """What an application registered under the name of a function or collation of SQLite's is used in its place.
 
-        A collation cannot be looked up, so some texts that applications like to merge are compared.
+        A collation cannot be looked up, so some texts are compared.
         """
-        names = self._own(engine, _FUNCTIONS)
+        found = set(engine._rows(_MEANINGS, 2 * len(_FUNCTIONS) + 2 + len(_TEXTS)))
+        names = sorted(name for what, name, builtin in found if what == "function" and not builtin and name != "ln")
         if names:
             raise self.refuse(
                 f"this connection has functions of its own under names of SQLite's ({', '.join(names)}), and would "
                 "count with them; give a connection without them"
             )
-        texts = ("a", "A", "a ", "á", "ä")
-        listed = ", ".join(f"('{text}')" for text in texts)
-        groups = engine._rows(f"SELECT COUNT(*) FROM (VALUES {listed}) GROUP BY column1 COLLATE BINARY", len(texts))
-        if len(groups) < len(texts):
+        if len([name for what, name, _ in found if what == "text"]) < len(_TEXTS):
             raise self.refuse(
                 "this connection has a collation BINARY of its own, which merges different texts into one class; "
                 "give a connection without it"
             )
         driver = engine.driver_connection
-        if not engine._rows("SELECT 1 FROM pragma_function_list WHERE name = 'ln'", 1) or self._own(engine, ("ln",)):
+        if [builtin for _, name, builtin in found if name == "ln"] != [1]:
             driver.create_function("ln", 1, _ln, deterministic=True)
         # SQLAlchemy brings its own in any case, which fails on NULL and on what no 64 bits hold.
         driver.create_function("floor", 1, _floor, deterministic=True)
-
-    def _own(self, engine: RelationalEngine, names: Sequence[str]) -> list[str]:
-        """Which of these functions were registered on the connection."""
-        listed = ", ".join(map(self.dialect.literal, names))
-        query = f"SELECT DISTINCT name FROM pragma_function_list WHERE builtin = 0 AND name IN ({listed}) ORDER BY name"
-        return [str(name) for (name,) in engine._rows(query, len(names))]
 
     def restore(self, engine: RelationalEngine) -> None:
         """Set the session back to what its owner had."""

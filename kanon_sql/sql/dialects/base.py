@@ -135,7 +135,7 @@ class Dialect(ABC):
 
     def literal(self, value: str | None) -> str:
         """Text as a literal, or NULL."""
-        return "NULL" if value is None else exp.Literal.string(value).sql(self.sqlglot)
+        return "NULL" if value is None else f"'{value.translate(_escapes(self.sqlglot))}'"
 
     def text(self, value: str | None) -> str:
         """Text as a column of a query: a literal, cast and collated where a bare one would not do."""
@@ -242,6 +242,21 @@ _PATTERNS: dict[bool | str, re.Pattern[str]] = {
 @lru_cache(maxsize=5_000)
 def _quoted(name: str, dialect: str) -> str:
     return exp.to_identifier(name, quoted=True).sql(dialect)
+
+
+_CHARACTERS = [chr(code) for code in range(256)]
+"""All that some dialect escapes are among them."""
+
+_BETWEEN = "\ue000"
+"""A character that no dialect escapes."""
+
+
+@lru_cache(maxsize=100)
+def _escapes(dialect: str) -> dict[int, str]:
+    """What sqlglot writes in a text literal instead of a character; to ask it for each literal takes far longer."""
+    literal = exp.Literal.string(_BETWEEN.join(_CHARACTERS)).sql(dialect)
+    written = literal[1:-1].split(_BETWEEN)
+    return {ord(one): other for one, other in zip(_CHARACTERS, written, strict=True) if one != other}
 
 
 def replaced(

@@ -33,7 +33,7 @@ class TSQL(Dialect):
 
     def literal(self, value: str | None) -> str:
         """Without the N a literal loses what the database's code page does not have."""
-        return "NULL" if value is None else f"N{exp.Literal.string(value).sql(self.sqlglot)}"
+        return super().literal(value) if value is None else f"N{super().literal(value)}"
 
     def text(self, value: str | None) -> str:
         """A literal that compares exactly."""
