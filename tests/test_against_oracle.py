@@ -46,7 +46,7 @@ from kanon_sql.evaluate import rollup
 @example(case=RECURSIVE_FALLS, other="height", small=0)
 @example(case=DISTINCT_FALLS, other="height", small=0)
 @example(case=SAME_PERSON, other="height", small=0)
-@examples(24)
+@examples(12)
 def test_every_node_and_every_search(
     shared_database: Database, folder: Path, case: Case, other: str, small: int
 ) -> None:
@@ -57,7 +57,7 @@ def test_every_node_and_every_search(
 
 
 @given(case=cases(max_nodes=64))
-@examples(12)
+@examples(6)
 def test_plan(shared_database: Database, folder: Path, case: Case) -> None:
     spec = load(shared_database, folder, case)
     problem, oracle = case.problem, case.problem.oracle()

@@ -32,6 +32,12 @@ CORE = {
 }
 
 
+MINUTES = {
+    "test_every_value_is_judged[clickhouse]",
+    "test_releases_are_compared_with_earlier_ones[clickhouse]",
+}
+"""Of the core, what ClickHouse takes six to ten seconds for, and four other engines run every time."""
+
 LEFT_OUT = {
     # Spark refuses local recoding: tests/test_recode.py.
     "test_the_same_release_as_duckdb[local-spark]",
@@ -62,7 +68,7 @@ def is_core(item: pytest.Item) -> bool:
     engine = item.callspec.params["subject"]  # type: ignore[attr-defined]
     if engine == "duckdb" and not item.originalname.endswith("_as_duckdb"):  # type: ignore[attr-defined]
         return True
-    return engine != "spark" and item.name.split("@")[0] in {name.format(engine) for name in CORE}
+    return engine != "spark" and item.name.split("@")[0] in {name.format(engine) for name in CORE} - MINUTES
 
 
 def test_the_core_exists() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from math import isclose
 from typing import Any
 
@@ -24,8 +26,10 @@ import kanon_sql
 from kanon_sql import Spec, audit
 from kanon_sql.disclosure.attacks import Attack
 from kanon_sql.disclosure.attacks.matching import matches_of
+from kanon_sql.engines import Row
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.report.json import audit_schema
+from kanon_sql.sql import Statement
 from kanon_sql.testing import Subject
 from kanon_sql.verbs.audit import AuditResult
 
@@ -346,3 +350,38 @@ def test_the_same_on_other_engines(subject: Subject) -> None:
         agrees(result, consistent(edges_of(source, release, tables), len(source)), 3)
         assert kanon_sql.check(engine, spec).verdict == "fail"
     engine.close()
+
+
+def test_no_step_has_more_rows_than_the_source(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A label has 50 values in each of three columns: what joins labels first makes 50 rows of one, in each of them.
+
+    Every record has one label per column, so that a step has a row per record at most. An audit's scratch tables are
+    inline, and nothing says how many values a label of theirs has.
+    """
+    columns, rows = ["a", "b", "c"], 1_000
+    values = ", ".join(f"CAST(n * {7**place} // 3 % 250 AS INTEGER) AS {name}" for place, name in enumerate(columns))
+    labels = ", ".join(f"'[' || {n} - {n} % 50 || ', ' || {n} - {n} % 50 + 50 || ')' AS {n}" for n in columns)
+    database.connection.execute(f"CREATE TABLE source AS SELECT {values} FROM range({rows}) AS numbers(n)")
+    database.connection.execute(f"CREATE TABLE release AS SELECT {labels} FROM source")
+    spec = Spec.from_dict(
+        {
+            "version": 1, "source": "source", "release": "release", "privacy": [{"k_anonymity": 2}],
+            "quasi_identifiers": {name: {"intervals": [50]} for name in columns},
+        }
+    )  # fmt: skip
+    asked, fetch = list[str](), database.engine.fetch
+
+    def listed(statement: Statement, limit: int) -> list[Row]:
+        asked.append(statement.sql)
+        return fetch(statement, limit)
+
+    monkeypatch.setattr(database.engine, "fetch", listed)
+    found = audit(database.engine, spec, attacks=["consistency"])
+    assert [attack.examined for attack in found.attacks] == [rows] * 3
+    assert max(map(partial(rows_of_steps, database), asked)) == rows
+
+
+def rows_of_steps(database: Database, sql: str) -> int:
+    """The most rows that a step of a statement hands on, as the database counts them."""
+    ((_, profile),) = database.connection.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {sql}").fetchall()
+    return max(map(int, re.findall(r'"(?:intermediate_rows|operator_cardinality)": *(\d+)', profile)), default=0)

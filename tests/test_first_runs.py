@@ -21,7 +21,6 @@ from kanon_sql.sql.text import Relation
 from kanon_sql.testing import Subject
 
 AT_ONCE = 4
-ROUNDS = 4
 
 
 @pytest.fixture(
@@ -60,8 +59,9 @@ def publish_at_once(subject: Subject, start: threading.Barrier, number: int, err
         engine.close()
 
 
-def test_all_first_runs_publish(subject: Subject) -> None:
-    for _ in range(ROUNDS):
+@pytest.mark.parametrize("rounds", [1, pytest.param(4, marks=pytest.mark.slow)])
+def test_all_first_runs_publish(subject: Subject, rounds: int) -> None:
+    for _ in range(rounds):
         for table in subject.tables():
             if table != "people":
                 subject.execute(f"DROP TABLE {subject.dialect.quote(table)}")

@@ -199,7 +199,7 @@ def versions(draw: st.DrawFn) -> Rows:
     return rows
 
 
-@examples(80)
+@examples(40)
 @given(versions(), versions(), st.integers(1, 3), st.booleans())
 def test_the_definition(shared_database: Database, before: Rows, now: Rows, m: int, alike: bool) -> None:
     if alike:  # independent versions are hardly ever invariant

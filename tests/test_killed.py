@@ -29,20 +29,31 @@ SPEC = kanon_sql.Spec.from_dict(
     }
 )  # fmt: skip
 OURS = {"released", "kanon_sql_manifest", "kanon_sql_scratch"}
-ENGINES = {"duckdb": [], "mariadb": [], "clickhouse": [], "spark": [pytest.mark.slow]}
+ENGINES = ("duckdb", "mariadb", "clickhouse", "spark")
 """DuckDB stands for engines that need two renames to replace a release: it is told that it cannot roll back."""
+
+SLOW = {("clickhouse", True), ("spark", False), ("spark", True)}
+"""An engine, and whether there is a release already: each kill costs a release more then, and ClickHouse a minute."""
+
+at_every_kill = pytest.mark.parametrize(
+    ("subject", "old"),
+    [
+        pytest.param(
+            name, old,
+            marks=[pytest.mark.xdist_group(f"{name} killed"), *([pytest.mark.slow] if (name, old) in SLOW else [])],
+        )
+        for name in ENGINES
+        for old in (False, True)
+    ],
+    indirect=["subject"],
+)  # fmt: skip
 
 
 class Killed(BaseException):
     """No handler of a killed process runs; one that does here cannot reach the database any more."""
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(name, marks=[*marks, pytest.mark.xdist_group(f"{name} killed")]) for name, marks in ENGINES.items()
-    ],
-)
+@pytest.fixture(scope="module")
 def subject(request: pytest.FixtureRequest) -> Iterator[Subject]:
     with subject_of(request.param) as made:
         yield made
@@ -152,7 +163,7 @@ def assert_nothing_is_left(engine: Engine, subject: Subject, where: str) -> None
         assert pending <= {run_id for run_id, published_at in rows if published_at != "pending"}, where
 
 
-@pytest.mark.parametrize("old", [False, True])
+@at_every_kill
 def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:
     fresh(subject, old)
     undisturbed = Tracked(subject)
@@ -175,7 +186,7 @@ def test_the_next_run_needs_no_help(subject: Subject, old: bool) -> None:
             assert content(subject) == 3, where
 
 
-@pytest.mark.parametrize("old", [False, True])
+@at_every_kill
 def test_clean_brings_what_was_cut_off_to_its_end(subject: Subject, old: bool) -> None:
     fresh(subject, old)
     undisturbed = Tracked(subject)

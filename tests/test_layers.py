@@ -7,12 +7,12 @@ import importlib
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
-import pytest
 import typer
 
 from kanon_sql import cli
@@ -57,23 +57,31 @@ def name_of(path: Path) -> str:
     return ".".join(part for part in parts if part != "__init__")
 
 
-def imports(path: Path) -> Iterator[tuple[str, ast.stmt, bool]]:
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def imports(path: Path) -> list[tuple[str, ast.stmt, bool]]:
     """Imported module, its statement, and whether it only serves the type checker."""
-    tree = ast.parse(path.read_text())
+    nodes = list(ast.walk(tree_of(path)))
     typing_only = {
         id(inner)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         for inner in ast.walk(node)
     }
-    for node in ast.walk(tree):
+    found: list[tuple[str, ast.stmt, bool]] = []
+    for node in nodes:
         if isinstance(node, ast.Import):
-            for alias in node.names:
-                yield alias.name, node, id(node) in typing_only
+            found += [(alias.name, node, id(node) in typing_only) for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module, node, id(node) in typing_only
+            found.append((node.module, node, id(node) in typing_only))
+    return found
 
 
+@cache
 def doors() -> dict[str, set[str]]:
     """Every door: a module that other rooms may import, and the names that it hands out.
 
@@ -94,6 +102,25 @@ def doors() -> dict[str, set[str]]:
     return found | {"kanon_sql.version": {"__version__"}}
 
 
+def each(paths: Sequence[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Hold all modules to a rule in one test, and name those that break it; a test per module and rule takes longer."""
+
+    def of(rule: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            broken = []
+            for path in paths:
+                try:
+                    rule(path)
+                except AssertionError as error:
+                    broken.append(f"{name_of(path)}: {error}")
+            assert not broken, "\n".join(broken)
+
+        test.__doc__ = rule.__doc__
+        return test
+
+    return of
+
+
 def test_every_module_has_a_room_and_nothing_lies_beside_them() -> None:
     assert {layer(name_of(path)) for path in MODULES} - {""} == set(LEVEL)
     assert {path.name for path in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py", "errors.py", "version.py"}
@@ -104,7 +131,7 @@ def test_the_architecture_lists_the_same_rooms() -> None:
     assert [name for name in reversed(listed) if name in LEVEL] == ROOMS
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@each(MODULES)
 def test_imports_go_down(path: Path) -> None:
     own = layer(name_of(path))
     if not own:
@@ -161,9 +188,9 @@ def test_the_search_knows_no_sql_and_no_engine() -> None:
             assert module.split(".")[0] not in {"duckdb", "sqlglot", "jinja2"}
 
 
-@pytest.mark.parametrize("path", [path for path in MODULES if "testing" not in path.parts], ids=name_of)
+@each([path for path in MODULES if "testing" not in path.parts])
 def test_only_its_engine_imports_a_driver_and_only_when_used(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     at_import = {id(inner) for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)
                  for inner in ast.walk(node)}  # fmt: skip
     for module, node, typing_only in imports(path):
@@ -192,12 +219,12 @@ def test_each_verb_of_the_command_line_has_a_file_of_its_name() -> None:
     assert files == set(order)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@each(MODULES)
 def test_every_module_says_what_it_is_for(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+    assert ast.get_docstring(tree_of(path))
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@each(MODULES)
 def test_public_names_exist(path: Path) -> None:
     if path.name == "__main__.py":
         return  # importing it runs the command line
@@ -209,11 +236,9 @@ def test_public_names_exist(path: Path) -> None:
 SQL_TEXT = re.compile(r"\b(SELECT\s.+\sFROM|INSERT INTO|CREATE (TEMPORARY )?TABLE|DROP TABLE)\b", re.DOTALL)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if not {"engines", "dialects", "testing"} & set(path.parts)], ids=name_of
-)
+@each([path for path in MODULES if not {"engines", "dialects", "testing"} & set(path.parts)])
 def test_sql_text_stays_in_the_templates(path: Path) -> None:
-    tree = ast.parse(path.read_text())
+    tree = tree_of(path)
     prose = {
         id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
@@ -230,9 +255,7 @@ def test_templates_lie_in_the_rooms_that_use_them() -> None:
 MODELS = re.compile(r"isinstance\([^)]*(Model\b|Diversity|Closeness|Likeness|Requirement\b)")
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if layer(name_of(path)) not in ("models", "spec")], ids=name_of
-)
+@each([path for path in MODULES if layer(name_of(path)) not in ("models", "spec")])
 def test_nobody_asks_which_model_or_requirement_it_has(path: Path) -> None:
     """What a model declares must answer."""
     assert not MODELS.search(path.read_text())

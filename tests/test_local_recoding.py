@@ -77,12 +77,12 @@ def assert_kept(database: Database, folder: Path, case: Case) -> None:
 
 
 @given(case=cases())
-@examples(12)
+@examples(6)
 def test_what_a_recoding_promises(shared_database: Database, folder: Path, case: Case) -> None:
     assert_kept(shared_database, folder, replace(case, algorithm="optimal"))
 
 
 @given(case=with_other_models())
-@examples(8)
+@examples(4)
 def test_under_the_other_models(shared_database: Database, folder: Path, case: Case) -> None:
     assert_kept(shared_database, folder, replace(case, algorithm="optimal"))

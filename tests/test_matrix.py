@@ -79,7 +79,7 @@ def with_matrix(evaluator: Evaluator, k: int) -> None:
 
 
 @given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5), persons=st.none() | st.integers(0, 99))
-@examples(24)
+@examples(12)
 def test_every_verdict_is_the_oracles_and_the_evaluators(
     shared_database: Database, folder: Path, case: Case, k: int, persons: int | None
 ) -> None:

@@ -106,7 +106,7 @@ def model_cases(draw: st.DrawFn, max_nodes: int = 16) -> Case:
 
 
 @given(case=model_cases())
-@examples(8)
+@examples(4)
 def test_every_node_and_every_search(shared_database: Database, folder: Path, case: Case) -> None:
     if not any(isinstance(row["s1"], int) for row in case.problem.rows):
         return  # a column of NULLs has no type
@@ -115,7 +115,7 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
 
 
 @given(case=model_cases())
-@examples(30)
+@examples(15)
 def test_check_of_the_source(shared_database: Database, folder: Path, case: Case) -> None:
     problem = case.problem
     if not any(isinstance(row["s1"], int) for row in problem.rows):

@@ -436,7 +436,7 @@ def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
     return count
 
 
-@examples(12)
+@examples(6)
 @given(to_release())
 def test_every_search_finds_what_the_oracle_allows(shared_database: Database, given: dict[str, Any]) -> None:
     tables, rows = given["tables"], given["rows"]

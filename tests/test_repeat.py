@@ -75,7 +75,7 @@ ROWS = st.lists(
 @given(
     rows=ROWS, sensitive=st.booleans(), nulls=st.sampled_from(["value", "suppress"]), block=st.sampled_from([2, 1000])
 )
-@examples(30)
+@examples(15)
 def test_every_row_that_is_kept_is_written(
     rows: list[tuple[Any, ...]], sensitive: bool, nulls: str, block: int
 ) -> None:

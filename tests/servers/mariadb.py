@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
 from kanon_sql.testing.subject import TYPES
-from servers.base import Missing, UrlSubject, started
+from servers.base import Missing, UrlSubject, copy_of, prepared, started
 
 SETTINGS = (
     "--skip-networking",
@@ -40,6 +40,16 @@ def executable(name: str) -> str:
     return found
 
 
+def installed(directory: Path) -> None:
+    """Fill a directory with the data of a server without databases."""
+    with (directory / "log").open("wb") as log:
+        subprocess.run(
+            [executable("mariadb-install-db"), "--no-defaults", "--user=root", f"--datadir={directory / 'data'}",
+             f"--tmpdir={directory}", "--auth-root-authentication-method=normal", "--skip-test-db"],
+            stdout=log, stderr=log, check=True,
+        )  # fmt: skip
+
+
 class MariaDBServer:
     """A server that listens on a socket in its own directory and nowhere else."""
 
@@ -48,12 +58,8 @@ class MariaDBServer:
         self.socket = self.directory / "socket"
         common = ["--no-defaults", "--user=root", f"--datadir={self.directory / 'data'}"]
         common.append(f"--tmpdir={self.directory}")  # a server that starts deletes what others left in a shared one
+        copy_of(prepared(installed), self.directory)
         with (self.directory / "log").open("wb") as log:
-            subprocess.run(
-                [executable("mariadb-install-db"), *common, "--auth-root-authentication-method=normal",
-                 "--skip-test-db"],
-                stdout=log, stderr=log, check=True,
-            )  # fmt: skip
             self.process = subprocess.Popen(
                 [executable("mariadbd"), *common, f"--socket={self.socket}",
                  f"--pid-file={self.directory / 'pid'}", *SETTINGS],

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from pathlib import Path
 from typing import ClassVar
 
 from kanon_sql.sql.dialects import dialect_named
-from servers.base import Missing, UrlSubject, started
+from servers.base import Missing, UrlSubject, copy_of, prepared, started
+
+
+def initialized(directory: Path) -> None:
+    """Fill a directory with the data of a server that has been started once, and stopped."""
+    import pgserver
+
+    pgserver.get_server(directory).cleanup()
 
 
 class PostgresSubject(UrlSubject):
@@ -42,6 +50,7 @@ class PostgresSubject(UrlSubject):
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
         self.folder = tempfile.mkdtemp(prefix="kanon_pg_")
+        copy_of(started(lambda: prepared(initialized)), Path(self.folder))
         self.server = started(lambda: pgserver.get_server(self.folder))
         super().__init__(self.server.get_uri().replace("postgresql://", "postgresql+psycopg://"))
         self.connection.connection.driver_connection.prepare_threshold = None
