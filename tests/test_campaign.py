@@ -14,7 +14,7 @@ from campaign.cases import CASES, RELEASE, Case, people, prepare, spec_of
 from campaign.command import KINDS, Campaign, main
 from campaign.disk import Disk, Unmountable
 from campaign.faults import Failing, Kind, Struck, Target
-from campaign.judging import examine, recover, standing
+from campaign.judging import examine, recorded, recover, standing
 from campaign.kills import Killed
 from campaign.places import PLACES, DuckDBPlace, Place
 from servers import REQUIRED
@@ -169,6 +169,15 @@ def test_the_judge_sees_what_clean_leaves(duck: Place) -> None:
     recover(duck, CASES["again"], verdict, clean_first=False)
     assert "clean left kanon_0123abcd_release" in verdict.problems
     assert not verdict.recovered
+
+
+def test_the_judge_knows_what_is_forgotten_where_no_row_is_deleted(duck: Place) -> None:
+    """Spark: a second row takes the first one back."""
+    duck.execute(
+        """INSERT INTO kanon_sql_scratch VALUES ('0123abcd', '["kanon_0123abcd_raw"]', '2026-01-01'),
+        ('0123abcd', '["kanon_0123abcd_release"]', '2026-01-01'), ('', '["kanon_0123abcd_raw"]', 'forgotten')"""
+    )
+    assert recorded(duck) == ["kanon_0123abcd_release"]
 
 
 def test_the_judge_knows_a_whole_release(duck: Place) -> None:

@@ -98,10 +98,12 @@ def pending(place: Place) -> set[str]:
 
 
 def recorded(place: Place) -> list[str]:
-    """The scratch tables that are recorded."""
+    """The scratch tables that are recorded, and not said to be forgotten where no row can be deleted."""
     if SCRATCH_TABLE not in place.tables():
         return []
-    return [json.loads(name)[-1] for (name,) in place.fetch(f"SELECT object_name FROM {SCRATCH_TABLE}")]
+    rows = place.fetch(f"SELECT object_name, created_at FROM {SCRATCH_TABLE}")
+    forgotten = {name for name, created_at in rows if created_at == "forgotten"}
+    return [json.loads(name)[-1] for name, _ in rows if name not in forgotten]
 
 
 def examine(place: Place, case: Case, before: Before, *, changed: bool = False) -> Verdict:

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 import duckdb
 from servers import SUBJECTS
 from servers.base import UrlSubject
+from servers.spark import SMALL, SparkSubject
 
 import kanon_sql
 from campaign.disk import Disk, Unmountable
@@ -268,11 +269,14 @@ class ServerPlace(Place):
     processes = False
 
     def __init__(self) -> None:
-        self.subject = SUBJECTS[self.name]()  # type: ignore[call-arg]
+        self.subject = self._start()
         self.dialect = self.subject.dialect
         if isinstance(self.subject, UrlSubject):
             self.url = self.subject.url
         self._kept: dict[str, dict[str, str | None]] = {}
+
+    def _start(self) -> Subject:
+        return SUBJECTS[self.name]()  # type: ignore[call-arg]
 
     def _subject_like(self) -> Subject:
         return self.subject
@@ -443,7 +447,12 @@ class ClickHousePlace(ServerPlace):
 
 
 class SparkPlace(ServerPlace):
+    """In one process: its tables are small, and each task that is sent to another process takes time."""
+
     name = "spark"
+
+    def _start(self) -> Subject:
+        return SparkSubject(0, {**SMALL, "spark.default.parallelism": "1", "spark.sql.shuffle.partitions": "1"})
 
 
 PLACES: dict[str, type[Place]] = {

@@ -67,7 +67,7 @@ class SparkSubject(Subject):
     )
 
     def __init__(self, workers: int = 2, settings: Mapping[str, str] = SMALL) -> None:
-        """A driver and ``workers`` processes with a core each; ``settings`` suit the size of the tables."""
+        """A driver and ``workers`` processes with a core each, or one for all; ``settings`` suit the tables' size."""
         try:
             from pyspark.sql import SparkSession
         except ImportError as error:
@@ -76,7 +76,8 @@ class SparkSubject(Subject):
             raise Missing("there is no Java")
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
         self.directory = tempfile.mkdtemp(prefix="kanon_spark_")
-        builder = SparkSession.builder.master(f"local-cluster[{workers},1,{MEMORY}]").appName("kanon_sql tests")
+        master = f"local-cluster[{workers},1,{MEMORY}]" if workers else "local[1]"
+        builder = SparkSession.builder.master(master).appName("kanon_sql tests")
         for name, value in {**SETTINGS, **settings}.items():
             builder = builder.config(name, value)
         builder = builder.config("spark.sql.warehouse.dir", f"{self.directory}/warehouse")
