@@ -14,7 +14,7 @@ from oracle import Oracle
 from small_worlds.driver import run
 from small_worlds.expected import Table, tables_as_they_stand
 from small_worlds.lattice import answers, lattice_of
-from small_worlds.models import Given, entropy, recursive
+from small_worlds.models import Given, entropy, recursive, t_closeness
 from small_worlds.specs import Asked, Requirement, draw_spec
 from small_worlds.stop import SIGNALS, Stop
 from small_worlds.tables import COLUMNS, SENSITIVE, TABLES, Tables, draw_tables
@@ -212,3 +212,26 @@ def test_the_models_have_the_papers_examples() -> None:
     assert entropy(given, {"attribute": "s", "l": 2}).ok.tolist() == [True, False]
     for c, enough in ((100, False), (100.5, True)):
         assert recursive(given, {"attribute": "s", "l": 3, "c": c}).ok.tolist() == [False, enough]
+
+
+def judged_closeness(held: list[int], owners: list[int], distance: str) -> tuple[bool, float]:
+    """Two persons of one class, who hold the values 0 and 1 of three, against a reference, by any distance."""
+    class_rows = {"q": np.zeros(2, dtype=np.int64), "s": np.array([0, 1]), "u": np.array([0, 1])}
+    rows = Rows(np.zeros(2, dtype=np.int64), 1, class_rows)
+    compared = {"s": np.array(held, dtype=np.int64), "u": np.array(owners, dtype=np.int64)}
+    original = Rows(np.zeros(len(held), dtype=np.int64), 1, compared)
+    groups = [np.array([0, 1, 2, 3]), np.array([0, 1, 1, 2]), np.array([0, 0, 0, 0])]
+    given = Given(rows, rows.classes(["q"]), original, None, "u", {"s": 3}, {"s": groups})
+    verdict = t_closeness(given, {"attribute": "s", "t": 1, "distance": distance})
+    return bool(verdict.ok[0]), float(verdict.measure[0])
+
+
+def test_closeness_to_a_reference_that_lacks_persons_or_values() -> None:
+    """Against three persons who hold 0, 2, 2: by shares (1/2, 1/2, 0) and (1/3, 0, 2/3) two thirds are to be moved."""
+    assert judged_closeness([], [], "equal") == (True, 1.0)
+    assert judged_closeness([], [], "hierarchical") == (False, math.inf)
+    assert judged_closeness([0, 1], [NULL, NULL], "hierarchical") == (True, 1.0)
+    value_of_nobody = ([0, 2, 2, 1], [0, 1, 2, NULL])
+    assert judged_closeness(*value_of_nobody, "equal") == (True, pytest.approx(2 / 3))
+    assert judged_closeness(*value_of_nobody, "hierarchical") == (True, pytest.approx(2 / 3))
+    assert judged_closeness(*value_of_nobody, "ordered") == (False, math.inf)

@@ -85,9 +85,15 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A compiled template whose slots are open."""
+    """A compiled template whose slots are open.
 
-    text: str
+    Attributes:
+        pieces: its text in pieces, with the name of a slot between every two.
+        table: the quoted name of the table that it creates from a query, if it does.
+        temporary: that is a scratch table of this session.
+    """
+
+    pieces: tuple[str, ...]
     table: str | None = None
     temporary: bool = False
 
@@ -164,24 +170,17 @@ class Compiler:
             return _compiled(name, text, self.dialect, self._temporary)
         shape = _compiled(name, text.replace(self._run, ANY_RUN), self.dialect, self._temporary)
         table = None if shape.table is None else shape.table.replace(ANY_RUN, self._run)
-        return Shape(shape.text.replace(ANY_RUN, self._run), table, shape.temporary)
+        return Shape(tuple(piece.replace(ANY_RUN, self._run) for piece in shape.pieces), table, shape.temporary)
 
     def _fill(self, name: str, shape: Shape, fills: Mapping[str, str]) -> Statement:
         checkpoint()
         values = {**self._fills, **fills}
-        scans = 0
-
-        def filled(match: re.Match[str]) -> str:
-            nonlocal scans
-            slot = match.group(1)
-            scans += slot == SOURCE
+        parts, slots = list(shape.pieces), shape.pieces[1::2]
+        for place, slot in enumerate(slots):
             if slot not in values:
                 raise TemplateError(f"{name}: nothing fills the slot {slot!r}")
-            return values[slot]
-
-        # Literals and quoted names may contain anything, so slots are sought outside them only.
-        parts = self.dialect.quoted.split(shape.text)
-        text = "".join(part if index % 2 else _SLOT.sub(filled, part) for index, part in enumerate(parts))
+            parts[2 * place + 1] = values[slot]
+        text, scans = "".join(parts), slots.count(SOURCE)
         creates = None
         if shape.table is not None:
             creates = Creation(shape.table, text, shape.temporary)
@@ -213,14 +212,27 @@ def _compiled(name: str, text: str, dialect: Dialect, temporary: bool) -> Shape:
     _lift(tree)
     checkpoint()
     if not isinstance(tree, exp.Create):
-        return Shape(dialect.sql(tree))
+        return Shape(_pieces(dialect.sql(tree), dialect))
     of_session = tree.find(exp.TemporaryProperty)
     if of_session is not None and not temporary:
         of_session.pop()
     if not isinstance(tree.expression, exp.Query):
-        return Shape(dialect.sql(tree))
+        return Shape(_pieces(dialect.sql(tree), dialect))
     table = dialect.relation([part.name for part in tree.this.parts])
-    return Shape(dialect.sql(tree.expression.pop()), table, of_session is not None)
+    return Shape(_pieces(dialect.sql(tree.expression.pop()), dialect), table, of_session is not None)
+
+
+def _pieces(text: str, dialect: Dialect) -> tuple[str, ...]:
+    """The text between slots, and their names. Literals and quoted names may hold anything, but no slot."""
+    pieces: list[str] = []
+    since_slot: list[str] = []
+    for index, part in enumerate(dialect.quoted.split(text)):
+        first, *more = [part] if index % 2 else _SLOT.split(part)
+        since_slot.append(first)
+        if more:
+            pieces += ["".join(since_slot), *more[:-1]]
+            since_slot = [more[-1]]
+    return (*pieces, "".join(since_slot))
 
 
 def _lift(tree: exp.Expr) -> None:

@@ -215,10 +215,13 @@ def _weights(lattice: Lattice) -> Floats:
 
 
 def _leaves(lattice: Lattice, name: str, position: int) -> tuple[Ints, Ints]:
-    """Per row, the values under its label; per world, those of the whole domain (with NULL where that is a value)."""
+    """Per row, the values under its label; per world, those of the whole domain (with NULL where that is a value).
+
+    Where a NULL is an error, it is no value of the domain, although persons of a population may have it.
+    """
     tables, own = lattice.tables, lattice.tables.hierarchies[name]
     null = has_null(tables.people, name)
-    if lattice.asked.of_population:  # its values are in the domain, too
+    if lattice.asked.of_population and lattice.asked.nulls == "value":  # its values are in the domain, too
         null |= has_null(tables.population, name)
     with_null = null[list(lattice.chosen)] & (lattice.asked.nulls != "suppress")
     domain = np.repeat(len(own.groups[0]) + with_null, len(lattice.nodes))

@@ -76,11 +76,11 @@ class Given:
     def counts(self, attribute: str) -> Ints:
         return histogram(self.rows, self.classes, attribute, self.values[attribute], self.unit)
 
-    def reference(self, parameters: Parameters) -> Ints:
-        """The reference's counts, a row per class."""
+    def reference(self, parameters: Parameters, *, rows_of_nobody: bool = False) -> Ints:
+        """The reference's counts, a row per class; of all rows, if those of nobody are to count too."""
         compared = self.rows if parameters.get("reference") == "release" else self.original
-        name = parameters["attribute"]
-        return histogram(compared, whole(compared), name, self.values[name], self.unit)[self.classes.world]
+        name, unit = parameters["attribute"], None if rows_of_nobody else self.unit
+        return histogram(compared, whole(compared), name, self.values[name], unit)[self.classes.world]
 
 
 def exact(number: float | int) -> Fraction:
@@ -246,8 +246,10 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
     fits = p_all > 0
     groups = given.trees.get(parameters["attribute"], ())
     if distance == "equal" or (distance == "hierarchical" and len(groups) == 2):  # below one root all are as far apart
-        return largest(given, fits, np.abs(ahead).sum(axis=1), 2 * unit, parameters["t"])
-    fits &= ((p == 0) | (q > 0)).all(axis=1)
+        return largest(given, fits, *_apart(np.abs(ahead).sum(axis=1), 2 * unit, q_all), parameters["t"])
+    # A value without a person in the reference has no rank; a row of nobody is enough to know its groups.
+    known = q if distance == "ordered" else given.reference(parameters, rows_of_nobody=True)
+    fits &= ((p == 0) | (known > 0)).all(axis=1)
     if distance == "ordered":
         held = q > 0
         moved = (np.abs(np.cumsum(ahead, axis=1)) * held).sum(axis=1)
@@ -262,7 +264,12 @@ def t_closeness(given: Given, parameters: Parameters) -> Judged:
         gains, losses = np.maximum(extra, 0) @ parent_of, np.maximum(-extra, 0) @ parent_of
         cost += level * np.minimum(gains, losses).sum(axis=1)
         extra = gains - losses
-    return largest(given, fits, cost, (len(groups) - 1) * unit, parameters["t"])
+    return largest(given, fits, *_apart(cost, (len(groups) - 1) * unit, q_all), parameters["t"])
+
+
+def _apart(distance: Ints, most: Ints, reference: Ints) -> tuple[Ints, Ints]:
+    """A distance and the largest one there is, which it is where the reference counts nobody."""
+    return np.where(reference > 0, distance, 1), np.where(reference > 0, most, 1)
 
 
 def beta_likeness(given: Given, parameters: Parameters) -> Judged:
