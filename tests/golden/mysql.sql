@@ -1604,32 +1604,38 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- «disclosure/attacks/counted 3»
 `kanon_run_linked_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label),
 
--- «disclosure/attacks/counted 8»
-(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
-
--- «disclosure/attacks/counted 7»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 8» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 8» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383))
-
--- «disclosure/attacks/counted 10»
-(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+-- «disclosure/attacks/counted 5»
+`kanon_run_linked_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_external` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value JOIN (SELECT DISTINCT `p0` FROM `kanon_run_linked`) AS released ON vectors.`p0` <=> released.`p0`),
 
 -- «disclosure/attacks/counted 9»
-(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 10» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 10» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383))
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
 
--- «disclosure/attacks/counted 6»
-(SELECT value, LEFT«disclosure/attacks/counted 7» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/counted 9» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1`)
-
--- «disclosure/attacks/counted 5»
-`kanon_run_linked_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label)
+-- «disclosure/attacks/counted 8»
+(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 9» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 9» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383))
 
 -- «disclosure/attacks/counted 11»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_external` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_external`) AS `again2` ON own.`p0` <=> `again2`.value)
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+
+-- «disclosure/attacks/counted 10»
+(CAST(CASE WHEN REPLACE«disclosure/attacks/counted 11» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/counted 11» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383))
+
+-- «disclosure/attacks/counted 7»
+(SELECT value, LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1`)
+
+-- «disclosure/attacks/counted 6»
+`kanon_run_linked_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_linked`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/counted 12»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_linked` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_linked`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_linked`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_linked`) AS `again2` ON own.`p0` <=> `again2`.value)
+`kanon_run_linked_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`p0` AS `p0`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_linked_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0`, `p0` FROM `kanon_run_linked`) AS released ON vectors.`label0` <=> released.`q0` AND vectors.`p0` <=> released.`p0`)
 
 -- «disclosure/attacks/counted 13»
-(SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`p0` AS `p0`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_external` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_linked_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `vectors`.`q0`, `vectors`.`q1`, `vectors`.`p0`) AS matched)
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_external` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_external`) AS `again2` ON own.`p0` <=> `again2`.value)
+
+-- «disclosure/attacks/counted 14»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_linked` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_linked`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_linked`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_linked`) AS `again2` ON own.`p0` <=> `again2`.value)
+
+-- «disclosure/attacks/counted 15»
+(SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, `vectors`.`p0` AS `p0`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_linked_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `vectors`.`q0`, `vectors`.`q1`, `vectors`.`p0`) AS matched)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 1»
@@ -1638,19 +1644,23 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_external`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_linked`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 11» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 12» AS `found1` FROM «disclosure/attacks/counted 13» AS cases;
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 12»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_external`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_linked`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 13» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 14» AS `found1` FROM «disclosure/attacks/counted 15» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 13» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 12»
+SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 15» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
 
--- «disclosure/attacks/counted 14»
-(SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, `released`.`p0` AS `p0`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_external` AS vectors JOIN (SELECT * FROM `kanon_run_linked_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_linked_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `released`.`q0`, `released`.`q1`, `released`.`p0`) AS matched)
+-- «disclosure/attacks/counted 16»
+(SELECT `q0`, `q1`, `p0`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, `released`.`p0` AS `p0`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_linked_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_linked` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` AND vectors.`p0` <=> released.`p0` GROUP BY `released`.`q0`, `released`.`q1`, `released`.`p0`) AS matched)
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
@@ -1659,54 +1669,58 @@ SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 13» AS cases 
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_linked`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_external`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 11» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 12» AS `found1` FROM «disclosure/attacks/counted 14» AS cases;
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 12»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_linked`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_external`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`people` AS whole) AS `there0`, «disclosure/attacks/counted 13» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 14» AS `found1` FROM «disclosure/attacks/counted 16» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 1»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 14» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
-
--- «disclosure/attacks/counted 17»
-(SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, `checked`.`age` AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value_code, 0 AS reference_share, 1 AS row_count FROM `clinic`.`visits_release` AS checked)
-
--- «disclosure/attacks/counted 16»
-(SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 17» AS frequency GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values)
-
--- «disclosure/attacks/counted 15»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 16» AS ranked GROUP BY `q0`, `q1`)
-
--- disclosure/attacks/counted
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 15» AS cases;
-
--- disclosure/attacks/revealed
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 15» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
-
--- «disclosure/attacks/counted 18»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 2) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 16» AS ranked GROUP BY `q0`, `q1`)
-
--- disclosure/attacks/counted
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 18» AS cases;
-
--- disclosure/attacks/revealed
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 18» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 12»
+SELECT `q0`, `q1`, `p0`, people FROM «disclosure/attacks/counted 16» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0` LIMIT 3;
 
 -- «disclosure/attacks/counted 19»
-WITH `kanon_run_prior` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value, COUNT(*) AS reference_count FROM `clinic`.`other` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin) AS value_counts)
+(SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, `checked`.`age` AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value_code, 0 AS reference_share, 1 AS row_count FROM `clinic`.`visits_release` AS checked)
 
--- «disclosure/attacks/counted 20»
-(SELECT `q0`, `q1`, SUM(held) AS people, MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) AS risk, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS exposed, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, held, reference_share, SUM(held) OVER (PARTITION BY `q0`, `q1`) AS class_total FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, COALESCE(MIN(reference.reference_share), 0) AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 17» AS frequency LEFT JOIN (SELECT * FROM `kanon_run_prior` LIMIT 18446744073709551615) AS `reference` ON frequency.value_code <=> reference.reference_value GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values) AS totalled GROUP BY `q0`, `q1`)
+-- «disclosure/attacks/counted 18»
+(SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values)
+
+-- «disclosure/attacks/counted 17»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 18» AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 19»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 17» AS cases;
+
+-- disclosure/attacks/revealed
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 17» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+
+-- «disclosure/attacks/counted 20»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 2) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM «disclosure/attacks/counted 18» AS ranked GROUP BY `q0`, `q1`)
+
+-- disclosure/attacks/counted
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 20» AS cases;
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 19»
 SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 20» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+
+-- «disclosure/attacks/counted 21»
+WITH `kanon_run_prior` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share FROM (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value, COUNT(*) AS reference_count FROM `clinic`.`other` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin) AS value_counts)
+
+-- «disclosure/attacks/counted 22»
+(SELECT `q0`, `q1`, SUM(held) AS people, MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) AS risk, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS exposed, CASE WHEN MAX(CAST(held AS DOUBLE) / CAST(class_total AS DOUBLE) - reference_share) > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, held, reference_share, SUM(held) OVER (PARTITION BY `q0`, `q1`) AS class_total FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, frequency.value_code AS value_code, COALESCE(MIN(reference.reference_share), 0) AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency LEFT JOIN (SELECT * FROM `kanon_run_prior` LIMIT 18446744073709551615) AS `reference` ON frequency.value_code <=> reference.reference_value GROUP BY frequency.`q0`, frequency.`q1`, frequency.value_code) AS held_values) AS totalled GROUP BY `q0`, `q1`)
+
+-- disclosure/attacks/counted
+«disclosure/attacks/counted 21»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows FROM «disclosure/attacks/counted 22» AS cases;
+
+-- disclosure/attacks/revealed
+«disclosure/attacks/counted 21»
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 22» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- hierarchies/nesting
 WITH `kanon_run_domain0` AS (
@@ -1739,8 +1753,8 @@ SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/coverage 9»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1` FROM `kanon_run_lookup0` AS checked;
 
--- «disclosure/attacks/counted 21»
-(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, labels.`l1` AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 17» AS frequency JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `labels` ON frequency.value_code <=> labels.value GROUP BY frequency.`q0`, frequency.`q1`, labels.`l1`) AS held_values) AS ranked GROUP BY `q0`, `q1`)
+-- «disclosure/attacks/counted 23»
+(SELECT `q0`, `q1`, SUM(held) AS people, CAST(SUM(CASE WHEN NOT value_code IS NULL AND value_position = 1 THEN held ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT value_code IS NULL AND (value_position = 1 OR value_position > 1) THEN held ELSE 0 END), 0) AS DOUBLE) AS risk, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS exposed, CASE WHEN COUNT(value_code) BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS beyond FROM (SELECT `q0`, `q1`, value_code, held, ROW_NUMBER() OVER (PARTITION BY `q0`, `q1` ORDER BY CASE WHEN CASE WHEN value_code IS NULL THEN 1 ELSE 0 END IS NULL THEN 1 ELSE 0 END, CASE WHEN value_code IS NULL THEN 1 ELSE 0 END, held DESC) AS value_position FROM (SELECT STRAIGHT_JOIN frequency.`q0`, frequency.`q1`, labels.`l1` AS value_code, 0 AS reference_share, SUM(frequency.row_count) AS held FROM «disclosure/attacks/counted 19» AS frequency JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `labels` ON frequency.value_code <=> labels.value GROUP BY frequency.`q0`, frequency.`q1`, labels.`l1`) AS held_values) AS ranked GROUP BY `q0`, `q1`)
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
@@ -1749,7 +1763,7 @@ SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/coverage 9»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_meanings` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value) AS `found0` FROM «disclosure/attacks/counted 21» AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_meanings` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value) AS `found0` FROM «disclosure/attacks/counted 23» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
@@ -1758,7 +1772,7 @@ SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
 «hierarchies/coverage 9»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 21» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 23» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «hierarchies/nesting 10»
 (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `p0`, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_0900_bin AS `p1`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin, LEFT«hierarchies/nesting 3» COLLATE utf8mb4_0900_bin)
@@ -1821,7 +1835,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_lookup1` AS «hierarchies/coverage 11»,
 
 -- «disclosure/attacks/unknown 3»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 7»
@@ -1854,7 +1868,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_joined1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 5»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels1`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
@@ -1865,62 +1879,84 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_joined_labels1` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined1_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_joined1_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/counted 22»
+-- «disclosure/attacks/counted 24»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»,
 
--- «disclosure/attacks/counted 23»
-`kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»,
-
--- «disclosure/attacks/counted 24»
-`kanon_run_joined_candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`) AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_joined0_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_joined_labels0` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
-
 -- «disclosure/attacks/counted 25»
-`kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»,
+`kanon_run_joined0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/counted 26»
-`kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»,
+`kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»,
 
 -- «disclosure/attacks/counted 27»
-`kanon_run_joined_candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`) AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_joined1_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_joined_labels1` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
+`kanon_run_joined0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels0`) AS released ON vectors.`label0` <=> released.`q0`),
 
 -- «disclosure/attacks/counted 28»
-`kanon_run_joined_told` AS (SELECT `q0`, `q1`, `p0`, `p1`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS release_count, MIN(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_joined_candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_joined_candidates1`) AS candidates),
+`kanon_run_joined_candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
 
 -- «disclosure/attacks/counted 29»
-(SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_joined_told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0`, told.`p1` HAVING COUNT(*) = MIN(together.release_count))
+`kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/counted 30»
+`kanon_run_joined1_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_joined_each` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+
+-- «disclosure/attacks/counted 31»
+`kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»,
+
+-- «disclosure/attacks/counted 32»
+`kanon_run_joined1_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_joined1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_joined1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_joined_labels1`) AS released ON vectors.`label0` <=> released.`q0`),
+
+-- «disclosure/attacks/counted 33»
+`kanon_run_joined_candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, released.`p1` AS `p1`, SUM(released.row_count) AS matches FROM `kanon_run_joined1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_joined_labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`, released.`p1`),
+
+-- «disclosure/attacks/counted 34»
+`kanon_run_joined_told` AS (SELECT `q0`, `q1`, `p0`, `p1`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS release_count, MIN(mark) OVER (PARTITION BY `q0`, `q1`, `p0`, `p1`) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_joined_candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, `p1`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_joined_candidates1`) AS candidates),
+
+-- «disclosure/attacks/counted 35»
+(SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_joined_told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0`, told.`p1` HAVING COUNT(*) = MIN(together.release_count))
+
+-- «disclosure/attacks/counted 36»
 (SELECT STRAIGHT_JOIN people.`q0` AS `q0`, people.`q1` AS `q1`, people.`p0` AS `p0`, people.`p1` AS `p1`, people.row_count AS people, CAST(1 AS DOUBLE) / CAST(sized.size AS DOUBLE) AS risk, CASE WHEN sized.size < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN sized.size < 3 THEN 1 ELSE 0 END AS beyond FROM `kanon_run_joined_people` AS people JOIN (SELECT * FROM `kanon_run_joined_told` LIMIT 18446744073709551615) AS `own` ON own.mark = 1 AND own.release_count > 1 AND people.`q0` <=> own.`q0` AND people.`q1` <=> own.`q1` AND people.`p0` <=> own.`p0` AND people.`p1` <=> own.`p1` JOIN (SELECT * FROM `kanon_run_with_sized` LIMIT 18446744073709551615) AS `sized` ON own.releases = sized.releases AND own.`q0` <=> sized.`q0` AND own.`q1` <=> sized.`q1`)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 9»
+`kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 22»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 23»
 «disclosure/attacks/counted 24»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 26»
 «disclosure/attacks/counted 27»
 «disclosure/attacks/counted 28»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 29», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_joined_people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_people`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels0`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels0`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels1`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels1`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found2` FROM «disclosure/attacks/counted 30» AS cases;
+«disclosure/attacks/counted 29»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+«disclosure/attacks/counted 33»
+«disclosure/attacks/counted 34»
+`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 35», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_joined_people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_people`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_people`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels0`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels0`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_joined_labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_joined_labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_joined_labels1`) AS `again2` ON own.`p0` <=> `again2`.value JOIN (SELECT DISTINCT `p1` AS value FROM `kanon_run_joined_labels1`) AS `again3` ON own.`p1` <=> `again3`.value) AS `found2` FROM «disclosure/attacks/counted 36» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 9»
+`kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 22»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 23»
 «disclosure/attacks/counted 24»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 26»
 «disclosure/attacks/counted 27»
 «disclosure/attacks/counted 28»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 29», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 30» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/counted 29»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+«disclosure/attacks/counted 33»
+«disclosure/attacks/counted 34»
+`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_joined_told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 35», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(fewest) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 36» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «hierarchies/nesting 14»
 (SELECT LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, `kanon_source`.`age` AS `q1`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `p0`, COUNT(*) AS row_count FROM `clinic`.`other` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin, `kanon_source`.`age`, LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin)
@@ -1983,7 +2019,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_lookup1` AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 8»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 12»
@@ -2016,7 +2052,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_values_0_1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 10»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels1`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
@@ -2027,62 +2063,84 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_values_0__labels1` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_1_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_values_0_1_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
--- «disclosure/attacks/counted 31»
+-- «disclosure/attacks/counted 37»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»,
 
--- «disclosure/attacks/counted 32»
-`kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»,
-
--- «disclosure/attacks/counted 33»
-`kanon_run_values_0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`) AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_values_0_0_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_values_0__labels0` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
-
--- «disclosure/attacks/counted 34»
-`kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»,
-
--- «disclosure/attacks/counted 35»
-`kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»,
-
--- «disclosure/attacks/counted 36»
-`kanon_run_values_0__candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`) AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_values_0_1_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_values_0__labels1` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
-
--- «disclosure/attacks/counted 37»
-`kanon_run_values_0__told` AS (SELECT `q0`, `q1`, `p0`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`) AS release_count, MIN(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates1`) AS candidates WHERE NOT `p0` IS NULL),
-
 -- «disclosure/attacks/counted 38»
-(SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_values_0__told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0` HAVING COUNT(*) = MIN(together.release_count))
+`kanon_run_values_0_0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/counted 39»
+`kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»,
+
+-- «disclosure/attacks/counted 40»
+`kanon_run_values_0_0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels0`) AS released ON vectors.`label0` <=> released.`q0`),
+
+-- «disclosure/attacks/counted 41»
+`kanon_run_values_0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
+
+-- «disclosure/attacks/counted 42»
+`kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»,
+
+-- «disclosure/attacks/counted 43»
+`kanon_run_values_0_1_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_values_0__each` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+
+-- «disclosure/attacks/counted 44»
+`kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»,
+
+-- «disclosure/attacks/counted 45»
+`kanon_run_values_0_1_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_values_0_1_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_values_0_1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_values_0__labels1`) AS released ON vectors.`label0` <=> released.`q0`),
+
+-- «disclosure/attacks/counted 46»
+`kanon_run_values_0__candidates1` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_values_0_1_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_values_0__labels1` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
+
+-- «disclosure/attacks/counted 47»
+`kanon_run_values_0__told` AS (SELECT `q0`, `q1`, `p0`, mark, matches, SUM(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS releases, COUNT(*) OVER (PARTITION BY `q0`, `q1`, `p0`) AS release_count, MIN(mark) OVER (PARTITION BY `q0`, `q1`, `p0`) AS first_mark FROM (SELECT `q0`, `q1`, `p0`, matches, CAST(1 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates0` UNION ALL SELECT `q0`, `q1`, `p0`, matches, CAST(2 AS SIGNED) AS mark FROM `kanon_run_values_0__candidates1`) AS candidates WHERE NOT `p0` IS NULL),
+
+-- «disclosure/attacks/counted 48»
+(SELECT STRAIGHT_JOIN together.`q0` AS `q0`, together.`q1` AS `q1`, together.releases AS releases, MIN(told.matches) AS fewest FROM `kanon_run_with_together` AS together JOIN (SELECT * FROM `kanon_run_values_0__told` LIMIT 18446744073709551615) AS `told` ON together.mark = told.mark AND together.`q0` <=> told.`q0` AND together.`q1` <=> told.`q1` GROUP BY together.`q0`, together.`q1`, together.releases, told.`p0` HAVING COUNT(*) = MIN(together.release_count))
+
+-- «disclosure/attacks/counted 49»
 (SELECT STRAIGHT_JOIN people.`q0` AS `q0`, people.`q1` AS `q1`, people.`p0` AS `p0`, people.row_count AS people, CAST(1 AS DOUBLE) / CAST(sized.size AS DOUBLE) AS risk, CASE WHEN sized.size < 2 THEN 1 ELSE 0 END AS exposed, CASE WHEN sized.size < 2 THEN 1 ELSE 0 END AS beyond FROM `kanon_run_values_0__people` AS people JOIN (SELECT * FROM `kanon_run_values_0__told` LIMIT 18446744073709551615) AS `own` ON own.mark = 1 AND own.release_count > 1 AND people.`q0` <=> own.`q0` AND people.`q1` <=> own.`q1` AND people.`p0` <=> own.`p0` JOIN (SELECT * FROM `kanon_run_with_sized` LIMIT 18446744073709551615) AS `sized` ON own.releases = sized.releases AND own.`q0` <=> sized.`q0` AND own.`q1` <=> sized.`q1`)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 13»
+`kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 35»
-«disclosure/attacks/counted 36»
 «disclosure/attacks/counted 37»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 38», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_values_0__people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels1`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found2` FROM «disclosure/attacks/counted 39» AS cases;
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+«disclosure/attacks/counted 46»
+«disclosure/attacks/counted 47»
+`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 48», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, (SELECT SUM(row_count) FROM `kanon_run_values_0__people`) AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__people`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels0` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels0`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels0`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels0`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`, (SELECT COUNT(*) FROM `clinic`.`before` AS whole) AS `there2`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_values_0__labels1` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_values_0__labels1`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__labels1`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_values_0__labels1`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found2` FROM «disclosure/attacks/counted 49» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 13»
+`kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 35»
-«disclosure/attacks/counted 36»
 «disclosure/attacks/counted 37»
-`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 38», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 39» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+«disclosure/attacks/counted 46»
+«disclosure/attacks/counted 47»
+`kanon_run_with_together` AS (SELECT DISTINCT `q0`, `q1`, releases, release_count, mark FROM `kanon_run_values_0__told` WHERE first_mark = 1 AND release_count > 1), `kanon_run_with_common` AS «disclosure/attacks/counted 48», `kanon_run_with_sized` AS (SELECT `q0`, `q1`, releases, SUM(1) AS size FROM `kanon_run_with_common` AS common GROUP BY `q0`, `q1`, releases) SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 49» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «disclosure/attacks/view_rows 3»
 (CONCAT(CASE WHEN REPLACE(CAST(`kanon_source`.`seen` AS CHAR), '.', '') = CAST(`kanon_source`.`seen` AS CHAR) THEN CAST(`kanon_source`.`seen` AS CHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(`kanon_source`.`seen` AS CHAR))) END, '+00', ''))
@@ -2111,20 +2169,20 @@ WITH `kanon_run_view0` AS (SELECT LEFT(CAST((CONCAT(CAST(`kanon_source`.`person`
 «disclosure/attacks/view_rows 5»
 SELECT (SELECT COUNT(*) FROM `kanon_run_view0`) AS `own0`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected0`) AS `matched0`, (SELECT COUNT(*) FROM `kanon_run_view1`) AS `own1`, (SELECT COUNT(*) FROM (SELECT DISTINCT `c0`, `c1`, `c2`, `c3`, `c4`, `c5` FROM `kanon_run_joined_views`) AS `projected1`) AS `matched1`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 6» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 7» AS `found1`;
 
--- «disclosure/attacks/counted 40»
+-- «disclosure/attacks/counted 50»
 (SELECT MIN(`q0`) AS `c2`, MIN(`q1`) AS `c1`, 1 AS people, CAST(1 AS DOUBLE) / CAST(MIN(cover_size) AS DOUBLE) AS risk, CASE WHEN MIN(cover_size) < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN MIN(cover_size) < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c2`, `c1` HAVING MIN(identity_number) = MAX(identity_number) UNION ALL SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c0`, `c1`, `c2`, `c3`, `c4`, `c5` HAVING MIN(identity_number) = MAX(identity_number) UNION ALL SELECT MIN(`c2`) AS `q0`, MIN(`c1`) AS `q1`, MIN(identity_number) AS person, COUNT(DISTINCT `c4`) AS cover_size FROM `kanon_run_joined_views` WHERE NOT `c4` IS NULL GROUP BY `c0`, `c1`, `c2`, `c3`, `c4`, `c5` HAVING MIN(identity_number) = MAX(identity_number)) AS covers GROUP BY person)
 
 -- disclosure/attacks/counted
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 4»
 «disclosure/attacks/view_rows 5»
-SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT identity_number FROM `kanon_run_joined_views`) AS identities) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 6» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 7» AS `found1` FROM «disclosure/attacks/counted 40» AS cases;
+SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT identity_number FROM `kanon_run_joined_views`) AS identities) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there0`, «disclosure/attacks/view_rows 6» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`areas` AS whole) AS `there1`, «disclosure/attacks/view_rows 7» AS `found1` FROM «disclosure/attacks/counted 50» AS cases;
 
 -- disclosure/attacks/revealed
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 4»
 «disclosure/attacks/view_rows 5»
-SELECT `c2`, `c1`, people FROM «disclosure/attacks/counted 40» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `c2` IS NULL THEN 1 ELSE 0 END, `c2`, CASE WHEN `c1` IS NULL THEN 1 ELSE 0 END, `c1` LIMIT 3;
+SELECT `c2`, `c1`, people FROM «disclosure/attacks/counted 50» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `c2` IS NULL THEN 1 ELSE 0 END, `c2`, CASE WHEN `c1` IS NULL THEN 1 ELSE 0 END, `c1` LIMIT 3;
 
 -- release/count
 SELECT COUNT(*) AS row_count FROM `clinic`.`visits_release` AS counted;
@@ -2187,7 +2245,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_lookup1` AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 13»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
@@ -2220,7 +2278,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_placed1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 15»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed1`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 19»
@@ -2362,7 +2420,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
 `kanon_run_lookup1` AS «hierarchies/coverage 17»,
-`kanon_run_ordered_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
+`kanon_run_ordered_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
 «disclosure/attacks/level_misses 18»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
@@ -2426,12 +2484,18 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/consistent 4»
-`kanon_run_consistent_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label)
+`kanon_run_consistent_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/consistent 5»
-(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
+`kanon_run_consistent_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/consistent 6»
+`kanon_run_consistent_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_consistent_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_consistent_rows`) AS released ON vectors.`label0` <=> released.`q0`)
+
+-- «disclosure/attacks/consistent 7»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- «disclosure/attacks/consistent 8»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_rows` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_rows`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistent_rows`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/consistent
@@ -2441,19 +2505,23 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 5» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 6» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1`) AS edges;
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges;
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
 
--- «disclosure/attacks/counted 41»
-(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY `vectors`.`q0`, `vectors`.`q1`) AS matched)
+-- «disclosure/attacks/counted 51»
+(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `vectors`.`q0`, `vectors`.`q1`) AS matched)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 24»
@@ -2462,19 +2530,23 @@ SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people F
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 5» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 6» AS `found1` FROM «disclosure/attacks/counted 41» AS cases;
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM «disclosure/attacks/counted 51» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 41» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 51» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
--- «disclosure/attacks/counted 42»
-(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_consistent_people` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY `released`.`q0`, `released`.`q1`) AS matched)
+-- «disclosure/attacks/counted 52»
+(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `released`.`q0`, `released`.`q1`) AS matched)
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 21»
@@ -2483,16 +2555,20 @@ SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 41» AS cases WHERE 
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 5» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 6» AS `found1` FROM «disclosure/attacks/counted 42» AS cases;
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM «disclosure/attacks/counted 52» AS cases;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 42» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 52» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «hierarchies/nesting 27»
 WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
@@ -2551,7 +2627,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS 
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
 «hierarchies/coverage 21»
-SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_minimal0_labels`) AS found LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 7» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 9» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level1` ON found.label <=> `level1`.label;
+SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_minimal0_labels`) AS found LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/numbered_counts 1»
 `kanon_run_minimal0_numbered` AS (SELECT `q0`, `q1`, DENSE_RANK() OVER (ORDER BY CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1`) AS class_number, DENSE_RANK() OVER (ORDER BY CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END, `p0`) AS value_number, CASE WHEN `p0` IS NULL THEN 1 ELSE 0 END AS missing, 1 AS protected_value, row_count FROM `kanon_run_minimal0_labels`)
@@ -2633,7 +2709,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_lookup1` AS «hierarchies/coverage 24»,
 
 -- «disclosure/attacks/unknown 18»
-(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 6» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
+(SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 25»
@@ -2652,9 +2728,12 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 «hierarchies/coverage 23»
 «disclosure/attacks/unknown 17»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
+`kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
 «disclosure/attacks/unknown 16»
+`kanon_run_guessed0_0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_guessed0__each` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 18»,
-`kanon_run_guessed0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`) AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover0` LIMIT 18446744073709551615) AS `cover0` ON vectors.`q0` <=> `cover0`.value JOIN (SELECT * FROM `kanon_run_guessed0_0_cover1` LIMIT 18446744073709551615) AS `cover1` ON vectors.`q1` <=> `cover1`.value JOIN (SELECT * FROM `kanon_run_guessed0__labels0` LIMIT 18446744073709551615) AS `released` ON `cover0`.label <=> released.`q0` AND `cover1`.label <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
+`kanon_run_guessed0_0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_guessed0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_guessed0__labels0`) AS released ON vectors.`label0` <=> released.`q0`),
+`kanon_run_guessed0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_guessed0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
 `kanon_run_guessed0_beliefs0` AS (SELECT STRAIGHT_JOIN candidates.`q0` AS `q0`, candidates.`q1` AS `q1`, candidates.`p0` AS value, candidates.matches AS prior, listed.people AS people, CAST(candidates.matches AS DOUBLE) / CAST(SUM(candidates.matches) OVER (PARTITION BY candidates.`q0`, candidates.`q1`) AS DOUBLE) AS belief FROM `kanon_run_guessed0__candidates0` AS candidates JOIN (SELECT `q0`, `q1`, SUM(row_count) AS people FROM `kanon_run_guessed0__people` GROUP BY `q0`, `q1`) AS listed ON candidates.`q0` <=> listed.`q0` AND candidates.`q1` <=> listed.`q1` WHERE NOT candidates.`p0` IS NULL),
 `kanon_run_guessed0_learned1` AS (SELECT `q0`, `q1`, value, prior, people, CAST«disclosure/attacks/guessed 1» / (1 + SUM(people * belief) OVER (PARTITION BY value)) AS likelihood FROM `kanon_run_guessed0_beliefs0`),
 `kanon_run_guessed0_beliefs1` AS (SELECT `q0`, `q1`, value, prior, people, CAST(likelihood AS DOUBLE) / SUM(likelihood) OVER (PARTITION BY `q0`, `q1`) AS belief FROM `kanon_run_guessed0_learned1`),

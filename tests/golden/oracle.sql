@@ -1451,26 +1451,32 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- «disclosure/attacks/counted 3»
 "kanon_run_linked_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
--- «disclosure/attacks/counted 7»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("l0" AS VARCHAR2(4000)) END)
+-- «disclosure/attacks/counted 5»
+"kanon_run_linked_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_external" "vectors" JOIN "kanon_run_linked_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" FROM "kanon_run_linked") "released" ON ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL))),
 
 -- «disclosure/attacks/counted 8»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("l1" AS VARCHAR2(4000)) END)
-
--- «disclosure/attacks/counted 6»
-(SELECT "value", «disclosure/attacks/counted 7» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1")
-
--- «disclosure/attacks/counted 5»
-"kanon_run_linked_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("l0" AS VARCHAR2(4000)) END)
 
 -- «disclosure/attacks/counted 9»
-(SELECT SUM("own"."row_count") FROM "kanon_run_external" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_external") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("l1" AS VARCHAR2(4000)) END)
+
+-- «disclosure/attacks/counted 7»
+(SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1")
+
+-- «disclosure/attacks/counted 6»
+"kanon_run_linked_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_linked") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/counted 10»
-(SELECT SUM("own"."row_count") FROM "kanon_run_linked" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_linked") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_linked") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_linked") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+"kanon_run_linked_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_linked_labelled0" "vectors" JOIN "kanon_run_linked_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0", "p0" FROM "kanon_run_linked") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)))
 
 -- «disclosure/attacks/counted 11»
-(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_external" "vectors" JOIN "kanon_run_linked_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_linked_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_linked" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") "matched")
+(SELECT SUM("own"."row_count") FROM "kanon_run_external" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_external") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+
+-- «disclosure/attacks/counted 12»
+(SELECT SUM("own"."row_count") FROM "kanon_run_linked" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_linked") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_linked") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_linked") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)))
+
+-- «disclosure/attacks/counted 13»
+(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_linked_labelled1" "vectors" JOIN "kanon_run_linked" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") "matched")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 3»
@@ -1479,19 +1485,23 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 11» "cases";
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 13» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 11» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 13» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
 
--- «disclosure/attacks/counted 12»
-(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "released"."p0" AS "p0", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_external" "vectors" JOIN "kanon_run_linked_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_linked_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_linked" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "released"."q0", "released"."q1", "released"."p0") "matched")
+-- «disclosure/attacks/counted 14»
+(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "released"."p0" AS "p0", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_linked_labelled1" "vectors" JOIN "kanon_run_linked" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) AND ("vectors"."p0" = "released"."p0" OR ("vectors"."p0" IS NULL AND "released"."p0" IS NULL)) GROUP BY "released"."q0", "released"."q1", "released"."p0") "matched")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
@@ -1500,54 +1510,58 @@ SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 11» "cases"
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 12» "cases";
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 14» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 12» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
-
--- «disclosure/attacks/counted 15»
-(SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" "checked")
-
--- «disclosure/attacks/counted 14»
-(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values")
-
--- «disclosure/attacks/counted 13»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 13» "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 13» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
-
--- «disclosure/attacks/counted 16»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 16» "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 16» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 14» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1", "p0" FETCH FIRST 3 ROWS ONLY;
 
 -- «disclosure/attacks/counted 17»
-WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+(SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" "checked")
 
--- «disclosure/attacks/counted 18»
-(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" LEFT JOIN "kanon_run_prior" "reference" ON ("frequency"."value_code" = "reference"."reference_value" OR ("frequency"."value_code" IS NULL AND "reference"."reference_value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values") "totalled" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 16»
+(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values")
+
+-- «disclosure/attacks/counted 15»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 16» "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 17»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 15» "cases";
+
+-- disclosure/attacks/revealed
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 15» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+
+-- «disclosure/attacks/counted 18»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 16» "ranked" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 18» "cases";
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 17»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 18» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+
+-- «disclosure/attacks/counted 19»
+WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "value_counts")
+
+-- «disclosure/attacks/counted 20»
+(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE PRECISION) / CAST("class_total" AS DOUBLE PRECISION) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» "frequency" LEFT JOIN "kanon_run_prior" "reference" ON ("frequency"."value_code" = "reference"."reference_value" OR ("frequency"."value_code" IS NULL AND "reference"."reference_value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") "held_values") "totalled" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
+«disclosure/attacks/counted 19»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows" FROM «disclosure/attacks/counted 20» "cases";
+
+-- disclosure/attacks/revealed
+«disclosure/attacks/counted 19»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 20» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 10»
 (
@@ -1577,20 +1591,20 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 «hierarchies/coverage 9»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" "checked";
 
--- «disclosure/attacks/counted 19»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» "frequency" JOIN "kanon_run_lookup0" "labels" ON ("frequency"."value_code" = "labels"."value" OR ("frequency"."value_code" IS NULL AND "labels"."value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") "held_values") "ranked" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 21»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE PRECISION) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE PRECISION) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC NULLS LAST) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» "frequency" JOIN "kanon_run_lookup0" "labels" ON ("frequency"."value_code" = "labels"."value" OR ("frequency"."value_code" IS NULL AND "labels"."value" IS NULL)) GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") "held_values") "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL))) AS "found0" FROM «disclosure/attacks/counted 19» "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL))) AS "found0" FROM «disclosure/attacks/counted 21» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 19» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 12»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)), CAST«hierarchies/nesting 5»)
@@ -1653,7 +1667,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_lookup1" AS «hierarchies/coverage 11»,
 
 -- «disclosure/attacks/unknown 3»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
@@ -1686,7 +1700,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 5»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
@@ -1697,62 +1711,84 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_joined_labels1" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
--- «disclosure/attacks/counted 20»
+-- «disclosure/attacks/counted 22»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»,
 
--- «disclosure/attacks/counted 21»
-"kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»,
-
--- «disclosure/attacks/counted 22»
-"kanon_run_joined_candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") "vectors" JOIN "kanon_run_joined0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_joined0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_joined_labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
-
 -- «disclosure/attacks/counted 23»
-"kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
+"kanon_run_joined0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_joined_each" "vectors" JOIN "kanon_run_joined0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/counted 24»
-"kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»,
+"kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»,
 
 -- «disclosure/attacks/counted 25»
-"kanon_run_joined_candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") "vectors" JOIN "kanon_run_joined1_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_joined1_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_joined_labels1" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
+"kanon_run_joined0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_joined0_labelled0" "vectors" JOIN "kanon_run_joined0_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_joined_labels0") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL))),
 
 -- «disclosure/attacks/counted 26»
-"kanon_run_joined_told" AS (SELECT "q0", "q1", "p0", "p1", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "p1", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_joined_candidates0" UNION ALL SELECT "q0", "q1", "p0", "p1", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_joined_candidates1") "candidates"),
+"kanon_run_joined_candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM "kanon_run_joined0_labelled1" "vectors" JOIN "kanon_run_joined_labels0" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
 
 -- «disclosure/attacks/counted 27»
-(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_joined_told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0", "told"."p1" HAVING COUNT(*) = MIN("together"."release_count"))
+"kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
 
 -- «disclosure/attacks/counted 28»
+"kanon_run_joined1_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_joined_each" "vectors" JOIN "kanon_run_joined1_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
+
+-- «disclosure/attacks/counted 29»
+"kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»,
+
+-- «disclosure/attacks/counted 30»
+"kanon_run_joined1_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_joined1_labelled0" "vectors" JOIN "kanon_run_joined1_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_joined_labels1") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL))),
+
+-- «disclosure/attacks/counted 31»
+"kanon_run_joined_candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM "kanon_run_joined1_labelled1" "vectors" JOIN "kanon_run_joined_labels1" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
+
+-- «disclosure/attacks/counted 32»
+"kanon_run_joined_told" AS (SELECT "q0", "q1", "p0", "p1", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "p1", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_joined_candidates0" UNION ALL SELECT "q0", "q1", "p0", "p1", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_joined_candidates1") "candidates"),
+
+-- «disclosure/attacks/counted 33»
+(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_joined_told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0", "told"."p1" HAVING COUNT(*) = MIN("together"."release_count"))
+
+-- «disclosure/attacks/counted 34»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."p1" AS "p1", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_joined_people" "people" JOIN "kanon_run_joined_told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) AND ("people"."p1" = "own"."p1" OR ("people"."p1" IS NULL AND "own"."p1" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 11»
+"kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 20»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 21»
 «disclosure/attacks/counted 22»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/counted 25»
 «disclosure/attacks/counted 26»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 28» "cases";
+«disclosure/attacks/counted 27»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 29»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 34» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 11»
+"kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 20»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 21»
 «disclosure/attacks/counted 22»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/counted 25»
 «disclosure/attacks/counted 26»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 28» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/counted 27»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 29»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 34» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 16»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "p0", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000)))
@@ -1815,7 +1851,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_lookup1" AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 8»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
@@ -1848,7 +1884,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 10»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
@@ -1859,62 +1895,84 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_values_0__labels1" "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover0") "cover0" ON ("released"."q0" = "cover0"."label" OR ("released"."q0" IS NULL AND "cover0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover1") "cover1" ON ("released"."q1" = "cover1"."label" OR ("released"."q1" IS NULL AND "cover1"."label" IS NULL));
 
--- «disclosure/attacks/counted 29»
+-- «disclosure/attacks/counted 35»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/counted 30»
-"kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»,
-
--- «disclosure/attacks/counted 31»
-"kanon_run_values_0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") "vectors" JOIN "kanon_run_values_0_0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_values_0_0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_values_0__labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
-
--- «disclosure/attacks/counted 32»
-"kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
-
--- «disclosure/attacks/counted 33»
-"kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»,
-
--- «disclosure/attacks/counted 34»
-"kanon_run_values_0__candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") "vectors" JOIN "kanon_run_values_0_1_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_values_0_1_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_values_0__labels1" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
-
--- «disclosure/attacks/counted 35»
-"kanon_run_values_0__told" AS (SELECT "q0", "q1", "p0", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_values_0__candidates0" UNION ALL SELECT "q0", "q1", "p0", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_values_0__candidates1") "candidates" WHERE NOT "p0" IS NULL),
-
 -- «disclosure/attacks/counted 36»
-(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_values_0__told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0" HAVING COUNT(*) = MIN("together"."release_count"))
+"kanon_run_values_0_0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_values_0__each" "vectors" JOIN "kanon_run_values_0_0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/counted 37»
+"kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»,
+
+-- «disclosure/attacks/counted 38»
+"kanon_run_values_0_0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_values_0_0_labelled0" "vectors" JOIN "kanon_run_values_0_0_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_values_0__labels0") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL))),
+
+-- «disclosure/attacks/counted 39»
+"kanon_run_values_0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_values_0_0_labelled1" "vectors" JOIN "kanon_run_values_0__labels0" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+
+-- «disclosure/attacks/counted 40»
+"kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
+
+-- «disclosure/attacks/counted 41»
+"kanon_run_values_0_1_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_values_0__each" "vectors" JOIN "kanon_run_values_0_1_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
+
+-- «disclosure/attacks/counted 42»
+"kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»,
+
+-- «disclosure/attacks/counted 43»
+"kanon_run_values_0_1_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_values_0_1_labelled0" "vectors" JOIN "kanon_run_values_0_1_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_values_0__labels1") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL))),
+
+-- «disclosure/attacks/counted 44»
+"kanon_run_values_0__candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_values_0_1_labelled1" "vectors" JOIN "kanon_run_values_0__labels1" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+
+-- «disclosure/attacks/counted 45»
+"kanon_run_values_0__told" AS (SELECT "q0", "q1", "p0", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "matches", CAST(1 AS INT) AS "mark" FROM "kanon_run_values_0__candidates0" UNION ALL SELECT "q0", "q1", "p0", "matches", CAST(2 AS INT) AS "mark" FROM "kanon_run_values_0__candidates1") "candidates" WHERE NOT "p0" IS NULL),
+
+-- «disclosure/attacks/counted 46»
+(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" "together" JOIN "kanon_run_values_0__told" "told" ON "together"."mark" = "told"."mark" AND ("together"."q0" = "told"."q0" OR ("together"."q0" IS NULL AND "told"."q0" IS NULL)) AND ("together"."q1" = "told"."q1" OR ("together"."q1" IS NULL AND "told"."q1" IS NULL)) GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0" HAVING COUNT(*) = MIN("together"."release_count"))
+
+-- «disclosure/attacks/counted 47»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_values_0__people" "people" JOIN "kanon_run_values_0__told" "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) JOIN "kanon_run_with_sized" "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 15»
+"kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
 «disclosure/attacks/counted 35»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 37» "cases";
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 36»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 37»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 47» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 15»
+"kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
 «disclosure/attacks/counted 35»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 37» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 36»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 37»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 47» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «disclosure/attacks/view_rows 2»
 ((CASE WHEN REPLACE(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '.', '') = CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) THEN CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)) ELSE RTRIM(RTRIM(CAST(CAST("kanon_source"."seen" AT TIME ZONE 'UTC' AS TIMESTAMP) AS VARCHAR2(4000)), '0'), '.') END || '+00' || '') AS VARCHAR2(4000))
@@ -1940,20 +1998,20 @@ WITH "kanon_run_view0" AS (SELECT CAST((CAST("kanon_source"."person" AS VARCHAR2
 «disclosure/attacks/view_rows 4»
 SELECT (SELECT COUNT(*) FROM "kanon_run_view0") AS "own0", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected0") AS "matched0", (SELECT COUNT(*) FROM "kanon_run_view1") AS "own1", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") "projected1") AS "matched1", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM DUAL;
 
--- «disclosure/attacks/counted 38»
+-- «disclosure/attacks/counted 48»
 (SELECT MIN("q0") AS "c2", MIN("q1") AS "c1", 1 AS "people", CAST(1 AS DOUBLE PRECISION) / CAST(MIN("cover_size") AS DOUBLE PRECISION) AS "risk", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c2", "c1" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number")) "covers" GROUP BY "person")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM «disclosure/attacks/counted 38» "cases";
+SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM «disclosure/attacks/counted 48» "cases";
 
 -- disclosure/attacks/revealed
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 38» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "c2", "c1" FETCH FIRST 3 ROWS ONLY;
+SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 48» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "c2", "c1" FETCH FIRST 3 ROWS ONLY;
 
 -- release/count
 SELECT COUNT(*) AS "row_count" FROM "clinic"."visits_release" "counted";
@@ -2016,7 +2074,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_lookup1" AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 13»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
@@ -2049,7 +2107,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 15»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed1") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
@@ -2182,7 +2240,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 "kanon_run_lookup1" AS «hierarchies/coverage 17»,
-"kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+"kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
@@ -2246,12 +2304,18 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/consistent 4»
-"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+"kanon_run_consistent_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/consistent 5»
-(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/consistent 6»
+"kanon_run_consistent_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_consistent_labelled0" "vectors" JOIN "kanon_run_consistent_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)))
+
+-- «disclosure/attacks/consistent 7»
+(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/consistent
@@ -2261,19 +2325,23 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL))) "edges";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges";
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
 
--- «disclosure/attacks/counted 39»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") "matched")
+-- «disclosure/attacks/counted 49»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") "matched")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 26»
@@ -2282,19 +2350,23 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 39» "cases";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 39» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 49» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
--- «disclosure/attacks/counted 40»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_people" "vectors" JOIN "kanon_run_consistent_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_consistent_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_consistent_rows" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") "matched")
+-- «disclosure/attacks/counted 50»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") "matched")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
@@ -2303,16 +2375,20 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 39» "cases" WHERE
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 40» "cases";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 50» "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 40» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 50» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 29»
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
@@ -2371,7 +2447,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
 «hierarchies/coverage 21»
-SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 7» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
+SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/numbered_counts 1»
 "kanon_run_minimal0_numbered" AS (SELECT "q0", "q1", DENSE_RANK() OVER (ORDER BY "q0", "q1") AS "class_number", DENSE_RANK() OVER (ORDER BY "p0") AS "value_number", CASE WHEN "p0" IS NULL THEN 1 ELSE 0 END AS "missing", 1 AS "protected_value", "row_count" FROM "kanon_run_minimal0_labels")
@@ -2453,7 +2529,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_lookup1" AS «hierarchies/coverage 24»,
 
 -- «disclosure/attacks/unknown 18»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
@@ -2469,9 +2545,12 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 «hierarchies/coverage 23»
 «disclosure/attacks/unknown 17»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
+"kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
 «disclosure/attacks/unknown 16»
+"kanon_run_guessed0_0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_guessed0__each" "vectors" JOIN "kanon_run_guessed0_0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 18»,
-"kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people") "vectors" JOIN "kanon_run_guessed0_0_cover0" "cover0" ON ("vectors"."q0" = "cover0"."value" OR ("vectors"."q0" IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_guessed0_0_cover1" "cover1" ON ("vectors"."q1" = "cover1"."value" OR ("vectors"."q1" IS NULL AND "cover1"."value" IS NULL)) JOIN "kanon_run_guessed0__labels0" "released" ON ("cover0"."label" = "released"."q0" OR ("cover0"."label" IS NULL AND "released"."q0" IS NULL)) AND ("cover1"."label" = "released"."q1" OR ("cover1"."label" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+"kanon_run_guessed0_0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_guessed0_0_labelled0" "vectors" JOIN "kanon_run_guessed0_0_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_guessed0__labels0") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL))),
+"kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_guessed0_0_labelled1" "vectors" JOIN "kanon_run_guessed0__labels0" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 "kanon_run_guessed0_beliefs0" AS (SELECT "candidates"."q0" AS "q0", "candidates"."q1" AS "q1", "candidates"."p0" AS "value", "candidates"."matches" AS "prior", "listed"."people" AS "people", CAST("candidates"."matches" AS DOUBLE PRECISION) / CAST(SUM("candidates"."matches") OVER (PARTITION BY "candidates"."q0", "candidates"."q1") AS DOUBLE PRECISION) AS "belief" FROM "kanon_run_guessed0__candidates0" "candidates" JOIN (SELECT "q0", "q1", SUM("row_count") AS "people" FROM "kanon_run_guessed0__people" GROUP BY "q0", "q1") "listed" ON ("candidates"."q0" = "listed"."q0" OR ("candidates"."q0" IS NULL AND "listed"."q0" IS NULL)) AND ("candidates"."q1" = "listed"."q1" OR ("candidates"."q1" IS NULL AND "listed"."q1" IS NULL)) WHERE NOT "candidates"."p0" IS NULL),
 "kanon_run_guessed0_learned1" AS (SELECT "q0", "q1", "value", "prior", "people", CAST("prior" AS DOUBLE PRECISION) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q0")) * 1 / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q1")) * 1 / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) AS "likelihood" FROM "kanon_run_guessed0_beliefs0"),
 "kanon_run_guessed0_beliefs1" AS (SELECT "q0", "q1", "value", "prior", "people", "likelihood" / SUM("likelihood") OVER (PARTITION BY "q0", "q1") AS "belief" FROM "kanon_run_guessed0_learned1"),

@@ -1571,26 +1571,32 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 -- «disclosure/attacks/counted 3»
 "kanon_run_linked_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_linked") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
--- «disclosure/attacks/counted 7»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l0" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("l0" AS VARCHAR))) ELSE CAST("l0" AS VARCHAR) END)
+-- «disclosure/attacks/counted 5»
+"kanon_run_linked_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_external" AS "vectors" JOIN "kanon_run_linked_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "p0" FROM "kanon_run_linked") AS "released" ON "vectors"."p0" IS NOT DISTINCT FROM "released"."p0"),
 
 -- «disclosure/attacks/counted 8»
-(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l1" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("l1" AS VARCHAR))) ELSE CAST("l1" AS VARCHAR) END)
-
--- «disclosure/attacks/counted 6»
-(SELECT "value", «disclosure/attacks/counted 7» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1")
-
--- «disclosure/attacks/counted 5»
-"kanon_run_linked_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_linked") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l0" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("l0" AS VARCHAR))) ELSE CAST("l0" AS VARCHAR) END)
 
 -- «disclosure/attacks/counted 9»
-(SELECT SUM("own"."row_count") FROM "kanon_run_external" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_external") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value")
+(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("l1" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST("l1" AS VARCHAR))) ELSE CAST("l1" AS VARCHAR) END)
+
+-- «disclosure/attacks/counted 7»
+(SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1")
+
+-- «disclosure/attacks/counted 6»
+"kanon_run_linked_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_linked") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/counted 10»
-(SELECT SUM("own"."row_count") FROM "kanon_run_linked" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_linked") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_linked") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_linked") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value")
+"kanon_run_linked_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_linked_labelled0" AS "vectors" JOIN "kanon_run_linked_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0", "p0" FROM "kanon_run_linked") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."p0" IS NOT DISTINCT FROM "released"."p0")
 
 -- «disclosure/attacks/counted 11»
-(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_external" AS "vectors" JOIN "kanon_run_linked_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_linked_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_linked" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" AND "vectors"."p0" IS NOT DISTINCT FROM "released"."p0" GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") AS "matched")
+(SELECT SUM("own"."row_count") FROM "kanon_run_external" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_external") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value")
+
+-- «disclosure/attacks/counted 12»
+(SELECT SUM("own"."row_count") FROM "kanon_run_linked" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_linked") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_linked") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_linked") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value")
+
+-- «disclosure/attacks/counted 13»
+(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."p0" AS "p0", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_linked_labelled1" AS "vectors" JOIN "kanon_run_linked" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" AND "vectors"."p0" IS NOT DISTINCT FROM "released"."p0" GROUP BY "vectors"."q0", "vectors"."q1", "vectors"."p0") AS "matched")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 3»
@@ -1599,19 +1605,23 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" AS "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 11» AS "cases";
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_external") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_linked") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" AS "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 13» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 11» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1", "p0" LIMIT 3;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 13» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1", "p0" LIMIT 3;
 
--- «disclosure/attacks/counted 12»
-(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "released"."p0" AS "p0", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_external" AS "vectors" JOIN "kanon_run_linked_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_linked_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_linked" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" AND "vectors"."p0" IS NOT DISTINCT FROM "released"."p0" GROUP BY "released"."q0", "released"."q1", "released"."p0") AS "matched")
+-- «disclosure/attacks/counted 14»
+(SELECT "q0", "q1", "p0", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "released"."p0" AS "p0", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_linked_labelled1" AS "vectors" JOIN "kanon_run_linked" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" AND "vectors"."p0" IS NOT DISTINCT FROM "released"."p0" GROUP BY "released"."q0", "released"."q1", "released"."p0") AS "matched")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 1»
@@ -1620,54 +1630,58 @@ SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 11» AS "cas
 «disclosure/attacks/counted 2»
 «disclosure/attacks/counted 3»
 «disclosure/attacks/counted 5»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" AS "whole") AS "there0", «disclosure/attacks/counted 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 10» AS "found1" FROM «disclosure/attacks/counted 12» AS "cases";
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_linked") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_external") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."people" AS "whole") AS "there0", «disclosure/attacks/counted 11» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 12» AS "found1" FROM «disclosure/attacks/counted 14» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 3»
 «hierarchies/coverage 6»
 «disclosure/attacks/counted 1»
 «disclosure/attacks/counted 3»
-«disclosure/attacks/counted 2»
 «disclosure/attacks/counted 5»
-SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 12» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1", "p0" LIMIT 3;
-
--- «disclosure/attacks/counted 15»
-(SELECT CAST("checked"."sex" AS VARCHAR) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" AS "checked")
-
--- «disclosure/attacks/counted 14»
-(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» AS "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") AS "held_values")
-
--- «disclosure/attacks/counted 13»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» AS "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows" FROM «disclosure/attacks/counted 13» AS "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 13» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
-
--- «disclosure/attacks/counted 16»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 14» AS "ranked" GROUP BY "q0", "q1")
-
--- disclosure/attacks/counted
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows" FROM «disclosure/attacks/counted 16» AS "cases";
-
--- disclosure/attacks/revealed
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 16» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+«disclosure/attacks/counted 2»
+«disclosure/attacks/counted 6»
+«disclosure/attacks/counted 10»
+SELECT "q0", "q1", "p0", "people" FROM «disclosure/attacks/counted 14» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1", "p0" LIMIT 3;
 
 -- «disclosure/attacks/counted 17»
-WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" AS "original" GROUP BY CAST("original"."dx" AS VARCHAR)) AS "value_counts")
+(SELECT CAST("checked"."sex" AS VARCHAR) AS "q0", "checked"."age" AS "q1", CAST("checked"."dx" AS VARCHAR) AS "value_code", 0 AS "reference_share", 1 AS "row_count" FROM "clinic"."visits_release" AS "checked")
 
--- «disclosure/attacks/counted 18»
-(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» AS "frequency" LEFT JOIN "kanon_run_prior" AS "reference" ON "frequency"."value_code" IS NOT DISTINCT FROM "reference"."reference_value" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") AS "held_values") AS "totalled" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 16»
+(SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» AS "frequency" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") AS "held_values")
+
+-- «disclosure/attacks/counted 15»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 16» AS "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
-«disclosure/attacks/counted 17»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows" FROM «disclosure/attacks/counted 15» AS "cases";
+
+-- disclosure/attacks/revealed
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 15» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+
+-- «disclosure/attacks/counted 18»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 2) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM «disclosure/attacks/counted 16» AS "ranked" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows" FROM «disclosure/attacks/counted 18» AS "cases";
 
 -- disclosure/attacks/revealed
-«disclosure/attacks/counted 17»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 18» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+
+-- «disclosure/attacks/counted 19»
+WITH "kanon_run_prior" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share" FROM (SELECT CAST("original"."dx" AS VARCHAR) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."other" AS "original" GROUP BY CAST("original"."dx" AS VARCHAR)) AS "value_counts")
+
+-- «disclosure/attacks/counted 20»
+(SELECT "q0", "q1", SUM("held") AS "people", MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") AS "risk", CASE WHEN MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MAX(CAST("held" AS DOUBLE) / CAST("class_total" AS DOUBLE) - "reference_share") > 5.00000000999999972e-01 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "held", "reference_share", SUM("held") OVER (PARTITION BY "q0", "q1") AS "class_total" FROM (SELECT "frequency"."q0", "frequency"."q1", "frequency"."value_code" AS "value_code", COALESCE(MIN("reference"."reference_share"), 0) AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» AS "frequency" LEFT JOIN "kanon_run_prior" AS "reference" ON "frequency"."value_code" IS NOT DISTINCT FROM "reference"."reference_value" GROUP BY "frequency"."q0", "frequency"."q1", "frequency"."value_code") AS "held_values") AS "totalled" GROUP BY "q0", "q1")
+
+-- disclosure/attacks/counted
+«disclosure/attacks/counted 19»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows" FROM «disclosure/attacks/counted 20» AS "cases";
+
+-- disclosure/attacks/revealed
+«disclosure/attacks/counted 19»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 20» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 10»
 (
@@ -1697,20 +1711,20 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_v
 «hierarchies/coverage 9»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1" FROM "kanon_run_lookup0" AS "checked";
 
--- «disclosure/attacks/counted 19»
-(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 15» AS "frequency" JOIN "kanon_run_lookup0" AS "labels" ON "frequency"."value_code" IS NOT DISTINCT FROM "labels"."value" GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") AS "held_values") AS "ranked" GROUP BY "q0", "q1")
+-- «disclosure/attacks/counted 21»
+(SELECT "q0", "q1", SUM("held") AS "people", CAST(SUM(CASE WHEN NOT "value_code" IS NULL AND "value_position" = 1 THEN "held" ELSE 0 END) AS DOUBLE) / CAST(NULLIF(SUM(CASE WHEN NOT "value_code" IS NULL AND ("value_position" = 1 OR "value_position" > 1) THEN "held" ELSE 0 END), 0) AS DOUBLE) AS "risk", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "exposed", CASE WHEN COUNT("value_code") BETWEEN 1 AND 1 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "q0", "q1", "value_code", "held", ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY CASE WHEN "value_code" IS NULL THEN 1 ELSE 0 END, "held" DESC) AS "value_position" FROM (SELECT "frequency"."q0", "frequency"."q1", "labels"."l1" AS "value_code", 0 AS "reference_share", SUM("frequency"."row_count") AS "held" FROM «disclosure/attacks/counted 17» AS "frequency" JOIN "kanon_run_lookup0" AS "labels" ON "frequency"."value_code" IS NOT DISTINCT FROM "labels"."value" GROUP BY "frequency"."q0", "frequency"."q1", "labels"."l1") AS "held_values") AS "ranked" GROUP BY "q0", "q1")
 
 -- disclosure/attacks/counted
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value") AS "found0" FROM «disclosure/attacks/counted 19» AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_meanings" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value") AS "found0" FROM «disclosure/attacks/counted 21» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/coverage 8»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
 «hierarchies/coverage 9»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 19» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 12»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR) AS "p0", CAST«hierarchies/nesting 5» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR), CAST«hierarchies/nesting 5»)
@@ -1773,7 +1787,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_lookup1" AS «hierarchies/coverage 11»,
 
 -- «disclosure/attacks/unknown 3»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
@@ -1806,7 +1820,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_joined1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 5»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
@@ -1817,62 +1831,84 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_joined_labels1" AS "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover0") AS "cover0" ON "released"."q0" IS NOT DISTINCT FROM "cover0"."label" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_joined1_cover1") AS "cover1" ON "released"."q1" IS NOT DISTINCT FROM "cover1"."label";
 
--- «disclosure/attacks/counted 20»
+-- «disclosure/attacks/counted 22»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»,
 
--- «disclosure/attacks/counted 21»
-"kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»,
-
--- «disclosure/attacks/counted 22»
-"kanon_run_joined_candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") AS "vectors" JOIN "kanon_run_joined0_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_joined0_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_joined_labels0" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
-
 -- «disclosure/attacks/counted 23»
-"kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
+"kanon_run_joined0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_joined_each" AS "vectors" JOIN "kanon_run_joined0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 
 -- «disclosure/attacks/counted 24»
-"kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»,
+"kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»,
 
 -- «disclosure/attacks/counted 25»
-"kanon_run_joined_candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people") AS "vectors" JOIN "kanon_run_joined1_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_joined1_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_joined_labels1" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
+"kanon_run_joined0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_joined0_labelled0" AS "vectors" JOIN "kanon_run_joined0_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_joined_labels0") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
 
 -- «disclosure/attacks/counted 26»
-"kanon_run_joined_told" AS (SELECT "q0", "q1", "p0", "p1", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "p1", "matches", CAST(1 AS BIGINT) AS "mark" FROM "kanon_run_joined_candidates0" UNION ALL SELECT "q0", "q1", "p0", "p1", "matches", CAST(2 AS BIGINT) AS "mark" FROM "kanon_run_joined_candidates1") AS "candidates"),
+"kanon_run_joined_candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM "kanon_run_joined0_labelled1" AS "vectors" JOIN "kanon_run_joined_labels0" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
 
 -- «disclosure/attacks/counted 27»
-(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" AS "together" JOIN "kanon_run_joined_told" AS "told" ON "together"."mark" = "told"."mark" AND "together"."q0" IS NOT DISTINCT FROM "told"."q0" AND "together"."q1" IS NOT DISTINCT FROM "told"."q1" GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0", "told"."p1" HAVING COUNT(*) = MIN("together"."release_count"))
+"kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
 
 -- «disclosure/attacks/counted 28»
+"kanon_run_joined1_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_joined_each" AS "vectors" JOIN "kanon_run_joined1_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
+
+-- «disclosure/attacks/counted 29»
+"kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»,
+
+-- «disclosure/attacks/counted 30»
+"kanon_run_joined1_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_joined1_labelled0" AS "vectors" JOIN "kanon_run_joined1_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_joined_labels1") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+
+-- «disclosure/attacks/counted 31»
+"kanon_run_joined_candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", "released"."p1" AS "p1", SUM("released"."row_count") AS "matches" FROM "kanon_run_joined1_labelled1" AS "vectors" JOIN "kanon_run_joined_labels1" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0", "released"."p1"),
+
+-- «disclosure/attacks/counted 32»
+"kanon_run_joined_told" AS (SELECT "q0", "q1", "p0", "p1", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0", "p1") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "p1", "matches", CAST(1 AS BIGINT) AS "mark" FROM "kanon_run_joined_candidates0" UNION ALL SELECT "q0", "q1", "p0", "p1", "matches", CAST(2 AS BIGINT) AS "mark" FROM "kanon_run_joined_candidates1") AS "candidates"),
+
+-- «disclosure/attacks/counted 33»
+(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" AS "together" JOIN "kanon_run_joined_told" AS "told" ON "together"."mark" = "told"."mark" AND "together"."q0" IS NOT DISTINCT FROM "told"."q0" AND "together"."q1" IS NOT DISTINCT FROM "told"."q1" GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0", "told"."p1" HAVING COUNT(*) = MIN("together"."release_count"))
+
+-- «disclosure/attacks/counted 34»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."p1" AS "p1", "people"."row_count" AS "people", CAST(1 AS DOUBLE) / CAST("sized"."size" AS DOUBLE) AS "risk", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_joined_people" AS "people" JOIN "kanon_run_joined_told" AS "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND "people"."q0" IS NOT DISTINCT FROM "own"."q0" AND "people"."q1" IS NOT DISTINCT FROM "own"."q1" AND "people"."p0" IS NOT DISTINCT FROM "own"."p0" AND "people"."p1" IS NOT DISTINCT FROM "own"."p1" JOIN "kanon_run_with_sized" AS "sized" ON "own"."releases" = "sized"."releases" AND "own"."q0" IS NOT DISTINCT FROM "sized"."q0" AND "own"."q1" IS NOT DISTINCT FROM "sized"."q1")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 11»
+"kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 20»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 21»
 «disclosure/attacks/counted 22»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/counted 25»
 «disclosure/attacks/counted 26»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found2" FROM «disclosure/attacks/counted 28» AS "cases";
+«disclosure/attacks/counted 27»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 29»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value" JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") AS "again3" ON "own"."p1" IS NOT DISTINCT FROM "again3"."value") AS "found2" FROM «disclosure/attacks/counted 34» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 11»
+"kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
-«disclosure/attacks/counted 20»
-«disclosure/attacks/unknown 1»
-«disclosure/attacks/unknown 2»
-«disclosure/attacks/counted 21»
 «disclosure/attacks/counted 22»
+«disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
-«disclosure/attacks/unknown 4»
+«disclosure/attacks/unknown 2»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/counted 25»
 «disclosure/attacks/counted 26»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 27», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 28» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+«disclosure/attacks/counted 27»
+«disclosure/attacks/unknown 4»
+«disclosure/attacks/counted 28»
+«disclosure/attacks/counted 29»
+«disclosure/attacks/counted 30»
+«disclosure/attacks/counted 31»
+«disclosure/attacks/counted 32»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 34» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 16»
 (SELECT CAST("kanon_source"."sex" AS VARCHAR) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR) AS "p0", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR))
@@ -1935,7 +1971,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_lookup1" AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 8»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
@@ -1968,7 +2004,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_values_0_1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 10»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
@@ -1979,62 +2015,84 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_values_0__labels1" AS "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover0") AS "cover0" ON "released"."q0" IS NOT DISTINCT FROM "cover0"."label" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_values_0_1_cover1") AS "cover1" ON "released"."q1" IS NOT DISTINCT FROM "cover1"."label";
 
--- «disclosure/attacks/counted 29»
+-- «disclosure/attacks/counted 35»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»,
 
--- «disclosure/attacks/counted 30»
-"kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»,
-
--- «disclosure/attacks/counted 31»
-"kanon_run_values_0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") AS "vectors" JOIN "kanon_run_values_0_0_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_values_0_0_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_values_0__labels0" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
-
--- «disclosure/attacks/counted 32»
-"kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
-
--- «disclosure/attacks/counted 33»
-"kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»,
-
--- «disclosure/attacks/counted 34»
-"kanon_run_values_0__candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people") AS "vectors" JOIN "kanon_run_values_0_1_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_values_0_1_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_values_0__labels1" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
-
--- «disclosure/attacks/counted 35»
-"kanon_run_values_0__told" AS (SELECT "q0", "q1", "p0", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "matches", CAST(1 AS BIGINT) AS "mark" FROM "kanon_run_values_0__candidates0" UNION ALL SELECT "q0", "q1", "p0", "matches", CAST(2 AS BIGINT) AS "mark" FROM "kanon_run_values_0__candidates1") AS "candidates" WHERE NOT "p0" IS NULL),
-
 -- «disclosure/attacks/counted 36»
-(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" AS "together" JOIN "kanon_run_values_0__told" AS "told" ON "together"."mark" = "told"."mark" AND "together"."q0" IS NOT DISTINCT FROM "told"."q0" AND "together"."q1" IS NOT DISTINCT FROM "told"."q1" GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0" HAVING COUNT(*) = MIN("together"."release_count"))
+"kanon_run_values_0_0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_values_0__each" AS "vectors" JOIN "kanon_run_values_0_0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 
 -- «disclosure/attacks/counted 37»
+"kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»,
+
+-- «disclosure/attacks/counted 38»
+"kanon_run_values_0_0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_values_0_0_labelled0" AS "vectors" JOIN "kanon_run_values_0_0_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_values_0__labels0") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+
+-- «disclosure/attacks/counted 39»
+"kanon_run_values_0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_values_0_0_labelled1" AS "vectors" JOIN "kanon_run_values_0__labels0" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+
+-- «disclosure/attacks/counted 40»
+"kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
+
+-- «disclosure/attacks/counted 41»
+"kanon_run_values_0_1_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_values_0__each" AS "vectors" JOIN "kanon_run_values_0_1_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
+
+-- «disclosure/attacks/counted 42»
+"kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»,
+
+-- «disclosure/attacks/counted 43»
+"kanon_run_values_0_1_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_values_0_1_labelled0" AS "vectors" JOIN "kanon_run_values_0_1_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_values_0__labels1") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+
+-- «disclosure/attacks/counted 44»
+"kanon_run_values_0__candidates1" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_values_0_1_labelled1" AS "vectors" JOIN "kanon_run_values_0__labels1" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+
+-- «disclosure/attacks/counted 45»
+"kanon_run_values_0__told" AS (SELECT "q0", "q1", "p0", "mark", "matches", SUM("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "releases", COUNT(*) OVER (PARTITION BY "q0", "q1", "p0") AS "release_count", MIN("mark") OVER (PARTITION BY "q0", "q1", "p0") AS "first_mark" FROM (SELECT "q0", "q1", "p0", "matches", CAST(1 AS BIGINT) AS "mark" FROM "kanon_run_values_0__candidates0" UNION ALL SELECT "q0", "q1", "p0", "matches", CAST(2 AS BIGINT) AS "mark" FROM "kanon_run_values_0__candidates1") AS "candidates" WHERE NOT "p0" IS NULL),
+
+-- «disclosure/attacks/counted 46»
+(SELECT "together"."q0" AS "q0", "together"."q1" AS "q1", "together"."releases" AS "releases", MIN("told"."matches") AS "fewest" FROM "kanon_run_with_together" AS "together" JOIN "kanon_run_values_0__told" AS "told" ON "together"."mark" = "told"."mark" AND "together"."q0" IS NOT DISTINCT FROM "told"."q0" AND "together"."q1" IS NOT DISTINCT FROM "told"."q1" GROUP BY "together"."q0", "together"."q1", "together"."releases", "told"."p0" HAVING COUNT(*) = MIN("together"."release_count"))
+
+-- «disclosure/attacks/counted 47»
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."row_count" AS "people", CAST(1 AS DOUBLE) / CAST("sized"."size" AS DOUBLE) AS "risk", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_values_0__people" AS "people" JOIN "kanon_run_values_0__told" AS "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND "people"."q0" IS NOT DISTINCT FROM "own"."q0" AND "people"."q1" IS NOT DISTINCT FROM "own"."q1" AND "people"."p0" IS NOT DISTINCT FROM "own"."p0" JOIN "kanon_run_with_sized" AS "sized" ON "own"."releases" = "sized"."releases" AND "own"."q0" IS NOT DISTINCT FROM "sized"."q0" AND "own"."q1" IS NOT DISTINCT FROM "sized"."q1")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 15»
+"kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
 «disclosure/attacks/counted 35»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found2" FROM «disclosure/attacks/counted 37» AS "cases";
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 36»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 37»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found2" FROM «disclosure/attacks/counted 47» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 15»
+"kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 12»
-«disclosure/attacks/counted 29»
-«disclosure/attacks/unknown 6»
-«disclosure/attacks/unknown 7»
-«disclosure/attacks/counted 30»
-«disclosure/attacks/counted 31»
-«disclosure/attacks/counted 32»
-«disclosure/attacks/unknown 9»
-«disclosure/attacks/counted 33»
-«disclosure/attacks/counted 34»
 «disclosure/attacks/counted 35»
-"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 36», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 37» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+«disclosure/attacks/unknown 6»
+«disclosure/attacks/counted 36»
+«disclosure/attacks/unknown 7»
+«disclosure/attacks/counted 37»
+«disclosure/attacks/counted 38»
+«disclosure/attacks/counted 39»
+«disclosure/attacks/counted 40»
+«disclosure/attacks/unknown 9»
+«disclosure/attacks/counted 41»
+«disclosure/attacks/counted 42»
+«disclosure/attacks/counted 43»
+«disclosure/attacks/counted 44»
+«disclosure/attacks/counted 45»
+"kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 47» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
 -- «disclosure/attacks/view_rows 2»
 ((CONCAT(CAST(CASE WHEN REPLACE(CAST(CAST(AT_TIMEZONE("kanon_source"."seen", 'UTC') AS TIMESTAMP) AS VARCHAR), '.', '') = CAST(CAST(AT_TIMEZONE("kanon_source"."seen", 'UTC') AS TIMESTAMP) AS VARCHAR) THEN CAST(CAST(AT_TIMEZONE("kanon_source"."seen", 'UTC') AS TIMESTAMP) AS VARCHAR) ELSE TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM CAST(CAST(AT_TIMEZONE("kanon_source"."seen", 'UTC') AS TIMESTAMP) AS VARCHAR))) END AS VARCHAR), CAST('+00' AS VARCHAR), CAST('' AS VARCHAR))) AS VARCHAR)
@@ -2060,20 +2118,20 @@ WITH "kanon_run_view0" AS (SELECT CAST((CONCAT(CAST("kanon_source"."person" AS V
 «disclosure/attacks/view_rows 4»
 SELECT (SELECT COUNT(*) FROM "kanon_run_view0") AS "own0", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") AS "projected0") AS "matched0", (SELECT COUNT(*) FROM "kanon_run_view1") AS "own1", (SELECT COUNT(*) FROM (SELECT DISTINCT "c0", "c1", "c2", "c3", "c4", "c5" FROM "kanon_run_joined_views") AS "projected1") AS "matched1", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" AS "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1";
 
--- «disclosure/attacks/counted 38»
+-- «disclosure/attacks/counted 48»
 (SELECT MIN("q0") AS "c2", MIN("q1") AS "c1", 1 AS "people", CAST(1 AS DOUBLE) / CAST(MIN("cover_size") AS DOUBLE) AS "risk", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN MIN("cover_size") < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c2", "c1" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number") UNION ALL SELECT MIN("c2") AS "q0", MIN("c1") AS "q1", MIN("identity_number") AS "person", COUNT(DISTINCT "c4") AS "cover_size" FROM "kanon_run_joined_views" WHERE NOT "c4" IS NULL GROUP BY "c0", "c1", "c2", "c3", "c4", "c5" HAVING MIN("identity_number") = MAX("identity_number")) AS "covers" GROUP BY "person")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") AS "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" AS "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM «disclosure/attacks/counted 38» AS "cases";
+SELECT (SELECT COUNT(*) FROM (SELECT DISTINCT "identity_number" FROM "kanon_run_joined_views") AS "identities") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there0", «disclosure/attacks/view_rows 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."areas" AS "whole") AS "there1", «disclosure/attacks/view_rows 6» AS "found1" FROM «disclosure/attacks/counted 48» AS "cases";
 
 -- disclosure/attacks/revealed
 «disclosure/attacks/view_rows 1»
 «disclosure/attacks/view_rows 3»
 «disclosure/attacks/view_rows 4»
-SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 38» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "c2", "c1" LIMIT 3;
+SELECT "c2", "c1", "people" FROM «disclosure/attacks/counted 48» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "c2", "c1" LIMIT 3;
 
 -- release/count
 SELECT COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "counted";
@@ -2136,7 +2194,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_lookup1" AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 13»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
@@ -2169,7 +2227,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_placed1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 15»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed1") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
@@ -2302,7 +2360,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 "kanon_run_lookup1" AS «hierarchies/coverage 17»,
-"kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+"kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
@@ -2366,12 +2424,18 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/consistent 4»
-"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+"kanon_run_consistent_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_consistent_people" AS "vectors" JOIN "kanon_run_consistent_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 
 -- «disclosure/attacks/consistent 5»
-(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/consistent 6»
+"kanon_run_consistent_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_consistent_labelled0" AS "vectors" JOIN "kanon_run_consistent_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0")
+
+-- «disclosure/attacks/consistent 7»
+(SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
 -- disclosure/attacks/consistent
@@ -2381,19 +2445,23 @@ SELECT SUM(CASE WHEN CAST("l1" AS VARCHAR) IS DISTINCT FROM CAST("l2" AS VARCHAR
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_people" AS "vectors" JOIN "kanon_run_consistent_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_consistent_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_consistent_rows" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1") AS "edges";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges";
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_people" AS "vectors" JOIN "kanon_run_consistent_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_consistent_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_consistent_rows" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1") AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001;
 
--- «disclosure/attacks/counted 39»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_people" AS "vectors" JOIN "kanon_run_consistent_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_consistent_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_consistent_rows" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
+-- «disclosure/attacks/counted 49»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 26»
@@ -2402,19 +2470,23 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 39» AS "cases";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 39» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 49» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
--- «disclosure/attacks/counted 40»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_people" AS "vectors" JOIN "kanon_run_consistent_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_consistent_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_consistent_rows" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "released"."q0", "released"."q1") AS "matched")
+-- «disclosure/attacks/counted 50»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "released"."q0", "released"."q1") AS "matched")
 
 -- disclosure/attacks/counted
 «disclosure/attacks/level_misses 19»
@@ -2423,16 +2495,20 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 39» AS "cases" WH
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 5» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 6» AS "found1" FROM «disclosure/attacks/counted 40» AS "cases";
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases";
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
 «hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 4»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 40» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 50» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 29»
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
@@ -2491,7 +2567,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
 «hierarchies/coverage 21»
-SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") AS "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 7» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
+SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") AS "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
 -- «disclosure/attacks/numbered_counts 1»
 "kanon_run_minimal0_numbered" AS (SELECT "q0", "q1", DENSE_RANK() OVER (ORDER BY "q0", "q1") AS "class_number", DENSE_RANK() OVER (ORDER BY "p0") AS "value_number", CASE WHEN "p0" IS NULL THEN 1 ELSE 0 END AS "missing", 1 AS "protected_value", "row_count" FROM "kanon_run_minimal0_labels")
@@ -2570,7 +2646,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_lookup1" AS «hierarchies/coverage 24»,
 
 -- «disclosure/attacks/unknown 18»
-(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 6» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
+(SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
@@ -2589,9 +2665,12 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 «hierarchies/coverage 23»
 «disclosure/attacks/unknown 17»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
+"kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
 «disclosure/attacks/unknown 16»
+"kanon_run_guessed0_0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_guessed0__each" AS "vectors" JOIN "kanon_run_guessed0_0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 18»,
-"kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people") AS "vectors" JOIN "kanon_run_guessed0_0_cover0" AS "cover0" ON "vectors"."q0" IS NOT DISTINCT FROM "cover0"."value" JOIN "kanon_run_guessed0_0_cover1" AS "cover1" ON "vectors"."q1" IS NOT DISTINCT FROM "cover1"."value" JOIN "kanon_run_guessed0__labels0" AS "released" ON "cover0"."label" IS NOT DISTINCT FROM "released"."q0" AND "cover1"."label" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
+"kanon_run_guessed0_0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_guessed0_0_labelled0" AS "vectors" JOIN "kanon_run_guessed0_0_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_guessed0__labels0") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+"kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_guessed0_0_labelled1" AS "vectors" JOIN "kanon_run_guessed0__labels0" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 "kanon_run_guessed0_beliefs0" AS (SELECT "candidates"."q0" AS "q0", "candidates"."q1" AS "q1", "candidates"."p0" AS "value", "candidates"."matches" AS "prior", "listed"."people" AS "people", CAST("candidates"."matches" AS DOUBLE) / CAST(SUM("candidates"."matches") OVER (PARTITION BY "candidates"."q0", "candidates"."q1") AS DOUBLE) AS "belief" FROM "kanon_run_guessed0__candidates0" AS "candidates" JOIN (SELECT "q0", "q1", SUM("row_count") AS "people" FROM "kanon_run_guessed0__people" GROUP BY "q0", "q1") AS "listed" ON "candidates"."q0" IS NOT DISTINCT FROM "listed"."q0" AND "candidates"."q1" IS NOT DISTINCT FROM "listed"."q1" WHERE NOT "candidates"."p0" IS NULL),
 "kanon_run_guessed0_learned1" AS (SELECT "q0", "q1", "value", "prior", "people", CAST«disclosure/attacks/guessed 1» / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) AS "likelihood" FROM "kanon_run_guessed0_beliefs0"),
 "kanon_run_guessed0_beliefs1" AS (SELECT "q0", "q1", "value", "prior", "people", CAST("likelihood" AS DOUBLE) / SUM("likelihood") OVER (PARTITION BY "q0", "q1") AS "belief" FROM "kanon_run_guessed0_learned1"),
