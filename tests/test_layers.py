@@ -69,7 +69,7 @@ def imports(path: Path) -> list[tuple[str, ast.stmt, bool]]:
     typing_only = {
         id(inner)
         for node in nodes
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        if isinstance(node, ast.If) and any(getattr(part, "id", "") == "TYPE_CHECKING" for part in ast.walk(node.test))
         for inner in ast.walk(node)
     }
     found: list[tuple[str, ast.stmt, bool]] = []
