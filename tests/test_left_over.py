@@ -84,6 +84,30 @@ def test_an_old_release_that_cannot_be_dropped_stays_recorded(engine: Any) -> No
     assert tables(engine) == set()
 
 
+def test_an_old_release_that_cannot_be_put_back_stays_recorded(engine: Any) -> None:
+    """Another connection took the name between two renames."""
+    engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)
+    assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
+    execute, renames = engine.execute, 0
+
+    def taken(statement: Statement) -> None:
+        nonlocal renames
+        renames += statement.name == "release/replace"
+        if statement.name == "release/replace" and renames == 2:
+            execute(Statement("test", "CREATE TABLE released (mine TEXT)"))
+        execute(statement)
+
+    engine.execute = taken
+    with pytest.raises(DatabaseError):
+        kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED))
+    engine.execute = execute
+    (left,) = tables(engine)
+    assert left.endswith("_old")
+    assert [item.name for item in clean(engine, drop=False).objects] == [left]
+    clean(engine, drop=True)
+    assert tables(engine) == set()
+
+
 def test_what_was_all_dropped_is_forgotten_in_one_statement(engine: Engine) -> None:
     watched = Refusing(engine, "no table has this ending")
     assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed

@@ -289,7 +289,7 @@ class _InSteps:
         if self.addition is not None:
             self.addition.withdraw(self.workspace)
         self.record.withdraw()
-        if old is not None:
+        if old is not None and self.workspace.engine.exists(self.aside.parts) is None:  # else clean has to find it
             self._forget_old()
 
     def _drop_old(self) -> None:
