@@ -16,6 +16,7 @@ from campaign.faults import Kind, Struck, Target
 from campaign.judging import PENDING, Before, Verdict, as_source, claims, name_of, node_in, recorded
 from campaign.places import SOURCE, Place
 from campaign.wire import Point, Wire
+from kanon_sql.engines import Engine
 from kanon_sql.errors import KanonError
 
 PATIENCE = 1.0
@@ -43,14 +44,24 @@ class Held:
         try:
             with place.connect(**case.options(place)) as engine:
                 Wire(engine, self._at_point)
-                result = kanon_sql.anonymize(engine, self.spec)
-                self.run_id = result.manifest["run_id"] if result.passed and result.manifest else None
+                self._publish(engine)
         except KanonError:
             pass
         except BaseException as error:
             self.problem = f"raw {type(error).__name__}"
         finally:
             self.done.set()
+
+    def _publish(self, engine: Engine) -> None:
+        """Anonymize, and note the run if it says that it published, or that it failed and its release stands."""
+        try:
+            result = kanon_sql.anonymize(engine, self.spec)
+        except KanonError as error:
+            if str(error).endswith("the release stands under its name all the same"):
+                self.run_id = engine.run_id
+            return
+        if result.passed and result.manifest:
+            self.run_id = result.manifest["run_id"]
 
     def _at_point(self, point: Point) -> None:
         if point.number == self._at and point.when == "before":
