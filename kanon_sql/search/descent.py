@@ -5,13 +5,15 @@ than the best: nearly all of their rows are suppressed. Neither a walk's end nor
 means much then, so each heuristic descends from what it found and from the lattice's top, and keeps the best.
 
 A step gives one attribute another level, any within reach; then several attributes the levels that
-helped each of them alone. Between two levels of an attribute with many values stand levels that cost rows and
-gain little: steps by one level end there. The steps that look best are asked about together, one question a round.
+helped each of them alone, or, where none did, two attributes the levels that cost least. Between two
+levels of an attribute with many values stand levels that cost rows and gain little: steps by one level
+end there. The steps that look best are asked about together, one question a round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from math import ceil
 from typing import Any
 
@@ -20,6 +22,9 @@ from kanon_sql.search.base import Batch, Outcome, Question, Verdict
 from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["descend", "finished", "projections", "walked"]
+
+_PAIRED = 8
+"""Where no step helps, so many of the best are tried two by two."""
 
 _REACH = 3
 """An attribute may go up or down by so many levels at once, or to its lowest or highest one."""
@@ -87,11 +92,13 @@ def descend(question: Question, answers: Answers, node: Node) -> Generator[Batch
     """
     while True:
         steps = yield from answers.explore(_steps(question.lattice, node))
-        better = [step for step in sorted(steps, key=answers.order) if answers.order(step) < answers.order(node)]
-        if not better:
+        ranked = sorted(steps, key=answers.order)
+        better = [step for step in ranked if answers.order(step) < answers.order(node)]
+        joint = yield from answers.explore(_together(node, better) if better else _paired(node, ranked))
+        best = min([*joint, *better, node], key=answers.order)
+        if best == node:
             return node
-        joint = yield from answers.explore(_together(node, better))
-        node = min([better[0], *joint], key=answers.order)
+        node = best
 
 
 def finished(
@@ -160,3 +167,9 @@ def _together(node: Node, better: Sequence[Node]) -> Iterator[Node]:
     while size <= len(steps):
         yield _joined(node, steps[:size])
         size += size // 2
+
+
+def _paired(node: Node, ranked: Sequence[Node]) -> list[Node]:
+    """Two steps at once, of those that cost least."""
+    pairs = combinations(ranked[:_PAIRED], 2)
+    return [_joined(node, [one, other]) for one, other in pairs if _axis(node, one) != _axis(node, other)]
