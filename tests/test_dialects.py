@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
+import duckdb
 import pytest
 import sqlglot
 from golden_statements import parsed, spec_of
@@ -247,3 +249,17 @@ def test_a_name_and_a_literal_end_where_they_should(dialect: str, name: str) -> 
     assert item.alias == name
     assert item.unalias().name == name
     assert own.quoted.split(text)[-1] == " FROM slot_source AS t"
+
+
+def test_duckdb_loads_many_rows_as_they_are() -> None:
+    """A text per column, split at line ends: whatever a cell is, it stays in its row and is not changed."""
+    odd = ["", "'", "a'b", "\\", "e\u0301", "\t", "\r", "''", "\x1f", "NULL", " x ", "\U0001f600", "a,b", "\u2028"]
+    many = [(str(number), odd[number % len(odd)], odd[number % 11]) for number in range(1_100)]
+    dialect = dialect_named("duckdb")
+    for rows, by_column in ((many, True), ([*many, ("x", "a\nb", "")], False), ([*many, ("x", None, "")], False)):
+        text = dialect.insert('"t"', rows)
+        assert ("VALUES" not in text) == by_column
+        with duckdb.connect() as connection:
+            connection.execute('CREATE TABLE "t" (a VARCHAR, b VARCHAR, c VARCHAR)')
+            connection.execute(text)
+            assert Counter(connection.execute('SELECT * FROM "t"').fetchall()) == Counter(rows)

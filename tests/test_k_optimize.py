@@ -153,7 +153,8 @@ class Table:
         every = (self.cuts.every, self.cuts.every)
         return Question(
             lattice=Lattice((0, 0), every), heights=every, monotone=True, bound=lambda _: 0.0, staged=False,
-            least=lambda _: 0.0, rank=lambda v: (v.metric, v.node), prefer=lambda v: (v.metric, v.node), labels=(),
+            least=lambda _: 0.0, expected=lambda _: 0.0, rank=lambda v: (v.metric, v.node),
+            prefer=lambda v: (v.metric, v.node), labels=(),
             bounds=lambda _: (), rows=len(self.rows), max_suppressed=self.limit,
         )  # fmt: skip
 

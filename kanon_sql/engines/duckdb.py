@@ -49,8 +49,8 @@ _DEFAULT_SCHEMAS = "('main', 'public')"
 _FUNCTIONS = (
     "abs", "count", "count_star", "date_part", "datepart", "dense_rank", "floor", "greatest", "lag", "lead",
     "least", "left", "length", "list_contains", "list_position", "ln", "lower", "ltrim", "max", "min", "nullif",
-    "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "substr", "substring", "sum",
-    "translate", "trim", "txid_current", "unnest", "+", "-", "*", "/", "//", "%", "||", "&",
+    "random", "range", "repeat", "replace", "right", "round", "row_number", "rtrim", "string_split", "substr",
+    "substring", "sum", "translate", "trim", "txid_current", "unnest", "+", "-", "*", "/", "//", "%", "||", "&",
 )  # fmt: skip
 """Functions of DuckDB's that our SQL calls; a macro of the same name would be called in their place."""
 

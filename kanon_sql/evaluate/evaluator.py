@@ -120,6 +120,7 @@ class Evaluator:
             bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
             staged=self.metric.staged,
             least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
+            expected=lambda verdict: self.metric.expected(self.counts, verdict.node, verdict.suppressed),
             rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
             labels=[attribute.labels for attribute in self.counts.attributes],

@@ -2,19 +2,28 @@
 
 A heuristic asks about few nodes and proves nothing about the others, with one exception: when
 the monotone part of the requirement fails at the lattice's top, no node satisfies.
+
+Where the metric costs more than the verdict, heuristics go by what the metric is expected to be (:meth:`Answers.judge`,
+:meth:`Answers.order`), and ask for the metric itself of the most promising nodes at their end (:meth:`Answers.settle`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
 from kanon_sql.search.base import Batch, Outcome, Question, Verdict
 from kanon_sql.search.lattice import Lattice, Node, generalizes
-from kanon_sql.search.tags import BATCH, ask, can_win, holds, measure, rounded
+from kanon_sql.search.tags import BATCH, FEW, ask, can_win, holds, measure, rounded
 
-__all__ = ["Answers", "climb", "raised"]
+__all__ = ["NODES_PER_ATTRIBUTE", "Answers", "climb", "raised"]
+
+NODES_PER_ATTRIBUTE = 96
+"""A heuristic that says so asks about at most so many nodes times the number of quasi-identifiers."""
+
+_SETTLED = 32
+"""Of so many nodes that are expected to be the best, the metric is asked for in the end."""
 
 
 def climb(lattice: Lattice, cost: Callable[[Node, int], Any]) -> Iterator[Node]:
@@ -45,6 +54,7 @@ class Answers:
         question: what is searched.
 
     Attributes:
+        most: how many nodes may be asked about where a search keeps to it; see :attr:`left`.
         known: the verdicts so far, with the metric where it was asked for.
         best: of the satisfying nodes whose metric was asked for, the first by rank.
     """
@@ -52,12 +62,36 @@ class Answers:
     def __init__(self, question: Question) -> None:
         self._question = question
         self._failing: list[Node] = []
+        self._failed: set[Node] = set()
         self._floors: list[tuple[float, Node]] = []
         self._closed: list[Node] = []
+        self._orders: dict[Node, tuple[int, float, float, Node]] = {}
+        self.most = NODES_PER_ATTRIBUTE * len(question.heights)
         self.known: dict[Node, Verdict] = {}
         self.best: Verdict | None = None
 
+    @property
+    def left(self) -> int:
+        """How many more nodes may be asked about."""
+        return max(0, self.most - len(self.known))
+
     # --- Questions ---
+
+    def explore(self, nodes: Iterable[Node]) -> Generator[Batch, Mapping[Node, Verdict], list[Node]]:
+        """Judge nodes, but those that an answer rules out and those that too many were asked about for.
+
+        The metric is asked for with the verdict where that costs no more.
+
+        Returns:
+            Those of the nodes that are known now, without those that are ruled out.
+        """
+        able = [node for node in dict.fromkeys(nodes) if node in self.known or self._worth_asking(node)]
+        fresh = [node for node in able if node not in self.known]
+        yield from self.judge(fresh[: self.left], left=self.left, metrics=not self._question.staged)
+        return [node for node in able if node in self.known]
+
+    def _worth_asking(self, node: Node) -> bool:
+        return self.may_win(node) and not self.fails(node)
 
     def judge(
         self, nodes: Sequence[Node], *, left: int | None = None, metrics: bool = False
@@ -78,6 +112,21 @@ class Answers:
         """Judge nodes, and ask for the metric of those that may be the best so far."""
         yield from self.judge(nodes, left=left, metrics=not self._question.staged)
         verdicts = (self.known[node] for node in nodes)
+        satisfied = [verdict for verdict in verdicts if verdict.satisfied and verdict.metric is None]
+        self._learn((yield from measure(self._question, satisfied, self.best)))
+
+    def settle(self, starts: Iterable[Node] = ()) -> Generator[Batch, Mapping[Node, Verdict], None]:
+        """Ask for the metric of the known nodes that are expected to be the best.
+
+        Args:
+            starts: nodes that the best one is not to be worse than, whatever was expected of them.
+        """
+        found = (verdict for verdict in self.known.values() if verdict.satisfied and verdict.metric is None)
+        nodes = sorted((verdict.node for verdict in found), key=self.order)[:_SETTLED]
+        for position in range(0, len(nodes), FEW):
+            some = [self.known[node] for node in nodes[position : position + FEW]]
+            self._learn((yield from measure(self._question, some, self.best)))
+        verdicts = (self.known[node] for node in starts if node in self.known)
         satisfied = [verdict for verdict in verdicts if verdict.satisfied and verdict.metric is None]
         self._learn((yield from measure(self._question, satisfied, self.best)))
 
@@ -128,7 +177,9 @@ class Answers:
 
     def fails(self, node: Node) -> bool:
         """Whether an answer about a generalization of the node says that the node does not satisfy."""
-        return any(generalizes(failing, node) for failing in self._failing)
+        if node not in self._failed and any(generalizes(failing, node) for failing in self._failing):
+            self._failed.add(node)
+        return node in self._failed
 
     def may_win(self, node: Node) -> bool:
         """Whether the node's bound, and the floors of what it generalizes, leave open that it is the best."""
@@ -139,13 +190,17 @@ class Answers:
     def order(self, node: Node) -> tuple[int, float, float, Node]:
         """A sort key of nodes asked about: satisfying ones by metric, then the others by the rows that violate.
 
-        Where the metric was not asked for, what it cannot go below stands for it.
+        Where the metric was not asked for, what is expected of it stands for it.
         """
-        verdict = self.known[node]
+        if node not in self._orders:
+            self._orders[node] = self._order(self.known[node])
+        return self._orders[node]
+
+    def _order(self, verdict: Verdict) -> tuple[int, float, float, Node]:
         if not verdict.satisfied:
-            return 1, verdict.suppressed, rounded(self._question.bound(node)), node
-        value = self._question.least(verdict) if verdict.metric is None else verdict.metric
-        return 0, rounded(value), verdict.suppressed, node
+            return 1, verdict.suppressed, rounded(self._question.bound(verdict.node)), verdict.node
+        value = self._question.expected(verdict) if verdict.metric is None else verdict.metric
+        return 0, rounded(value), verdict.suppressed, verdict.node
 
     def solutions(self) -> list[Verdict]:
         """The satisfying nodes whose metric was asked for, best first."""
@@ -165,6 +220,8 @@ class Answers:
 
     def _learn(self, verdicts: Mapping[Node, Verdict]) -> None:
         self.known.update(verdicts)
+        for node in verdicts:
+            self._orders.pop(node, None)
         for node, verdict in verdicts.items():
             if not holds(self._question, verdict) and not self.fails(node):
                 self._failing = [failing for failing in self._failing if not generalizes(node, failing)]

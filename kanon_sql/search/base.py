@@ -88,6 +88,8 @@ class Question:
         staged: asking for the metric costs more than asking for the verdict, and the floor says
             no more than the bound: ask for it where ``least`` leaves it open whether a node wins.
         least: verdict (without metric) -> a value that its metric cannot go below.
+        expected: verdict (without metric) -> what its metric is if the suppressed rows are like the others.
+            Nothing is decided by it; heuristics say by it where to go next.
         rank: verdict (with metric) -> sort key of the metric, ties broken by the
             preference criterion and the node itself.
         prefer: verdict (with metric) -> sort key of the preference criterion first
@@ -104,6 +106,7 @@ class Question:
     bounds: Callable[[Lattice], Sequence[float]]
     staged: bool
     least: Callable[[Verdict], float]
+    expected: Callable[[Verdict], float]
     rank: Callable[[Verdict], tuple[Any, ...]]
     prefer: Callable[[Verdict], tuple[Any, ...]]
     labels: Sequence[Sequence[int]]

@@ -13,13 +13,22 @@ nothing is gained. Adapted to full-domain generalization with suppression:
 
 Equal steps: the one that protects more rows, then the first attribute.
 
-A heuristic: no step is ever taken back.
+The paper's walk ends at the first table that satisfies. Where rows may be suppressed, a further step may
+cost less than the rows that it saves, and with a suppression limit of 1 the bottom of the lattice
+satisfies, with nearly all rows suppressed. So the walk goes on until generalization alone
+costs more than the best node so far, its node with the lowest metric, which counts suppressed rows, is chosen;
+and from there, as from the lattice's top, it is improved by steps either way (``descent.py``).
+
+A heuristic: it asks about a bounded number of nodes, half of them on the walk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kanon_sql.search.answers import Answers
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.descent import finished, walked
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import rounded
 
@@ -27,7 +36,11 @@ __all__ = ["bottom_up"]
 
 
 def bottom_up(question: Question) -> Strategy:
-    """The first satisfying node on the way up from the bottom of the lattice."""
+    """The lowest metric found along the way up from the bottom of the lattice, and beside it.
+
+    Returns:
+        A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
+    """
     lattice, answers = question.lattice, Answers(question)
 
     def price(node: Node, step: Node) -> tuple[float, int]:
@@ -35,13 +48,13 @@ def bottom_up(question: Question) -> Strategy:
         gain = answers.known[node].suppressed - answers.known[step].suppressed
         return rounded(loss / max(1, gain)), -gain
 
-    node = lattice.bottom
-    # The top, too: where it rules out every node, there is no need to climb.
-    yield from answers.judge(list(dict.fromkeys([node, lattice.top])))
-    while not answers.known[node].satisfied and node != lattice.top and not answers.fails(lattice.top):
-        steps = list(lattice.successors(node))
-        yield from answers.judge(steps, left=len(steps) * (sum(lattice.top) - sum(node)))
-        current = node
-        node = min(steps, key=lambda step: price(current, step))
-    solutions = [(yield from answers.measured(node))] if answers.known[node].satisfied else []
-    return answers.outcome("bottom_up", "steps up of the least loss per row protected", solutions)
+    def steps(node: Node) -> Iterator[Node]:
+        violates, metric, *_ = min(map(answers.order, answers.known))
+        return lattice.successors(node) if violates or question.bound(node) <= metric else iter(())
+
+    # The top first: where it rules out every node, there is no need to climb.
+    yield from answers.judge([lattice.top])
+    path: list[Node] = []
+    if not answers.fails(lattice.top):
+        path = yield from walked(question, answers, lattice.bottom, steps, list, price)
+    return (yield from finished(question, answers, path, "bottom_up", "lowest metric beside steps up"))

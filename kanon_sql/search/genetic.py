@@ -5,10 +5,12 @@ Adapted: a chromosome is a node, a gene the level of one attribute (Iyengar's ar
 each attribute); a generation is bred at a time, since one question answers it all; the best of
 parents and children live on, so the best node is never lost.
 
-The top of the lattice is in the first generation. Children that an earlier answer rules out, or that
-were asked about before, are not asked about. The same seed gives the same search.
+The top of the lattice is in the first generation, and each other node of it keeps a random share of the attributes
+below their top: of many attributes, levels that are drawn alike would leave nearly every row unique. Children that an
+earlier answer rules out, or that were asked about before, are not asked about. From the best node of the last
+generation, as from the lattice's top, the search descends (``descent.py``). The same seed gives the same search.
 
-A heuristic, ended after a bounded number of generations.
+A heuristic, ended after a bounded number of generations and nodes.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from random import Random
 
 from kanon_sql.search.answers import Answers
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.descent import finished
 from kanon_sql.search.lattice import Lattice, Node
 
 __all__ = ["genetic"]
@@ -41,10 +44,9 @@ def genetic(question: Question, seed: int = 0) -> Strategy:
     """
     lattice, rng, answers = question.lattice, Random(seed), Answers(question)
     drawn = (_random_node(lattice, rng) for _ in range(_POPULATION - 1))
-    population = list(dict.fromkeys([lattice.top, *drawn]))
-    yield from answers.compare(population, left=_POPULATION * (1 + _GENERATIONS))
+    population = yield from answers.explore([lattice.top, *drawn])
     idle = 0
-    for generation in range(_GENERATIONS):
+    for _ in range(_GENERATIONS):
         if idle == _PATIENCE or answers.fails(lattice.top):
             break
         population.sort(key=answers.order)
@@ -55,15 +57,20 @@ def genetic(question: Question, seed: int = 0) -> Strategy:
                 children[child] = None
             if len(children) == _POPULATION:
                 break
-        best = answers.best
-        yield from answers.compare(list(children), left=_POPULATION * (_GENERATIONS - generation))
-        idle = idle + 1 if answers.best is best else 0
-        population = sorted([*population, *children], key=answers.order)[:_POPULATION]
-    return answers.outcome("genetic", "lowest metric of the nodes evaluated", answers.solutions())
+        born = yield from answers.explore(children)
+        best = population[0]
+        population = sorted([*population, *born], key=answers.order)[:_POPULATION]
+        idle = idle + 1 if population[0] == best else 0
+    return (yield from finished(question, answers, population, "genetic", "lowest metric of the nodes evaluated"))
 
 
 def _random_node(lattice: Lattice, rng: Random) -> Node:
-    return tuple(rng.randint(low, high) for low, high in zip(lattice.bottom, lattice.top, strict=True))
+    """A random share of the attributes at a random level, the others at their top."""
+    share = rng.random()
+    return tuple(
+        rng.randint(low, high) if rng.random() < share else high
+        for low, high in zip(lattice.bottom, lattice.top, strict=True)
+    )
 
 
 def _selected(ranked: list[Node], rng: Random) -> Node:

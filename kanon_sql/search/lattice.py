@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from math import prod
+from operator import ge
 
 __all__ = ["Lattice", "Node", "generalizes"]
 
@@ -18,8 +19,14 @@ Node = tuple[int, ...]
 
 
 def generalizes(upper: Node, lower: Node) -> bool:
-    """Whether ``upper`` is ``lower`` or one of its generalizations."""
-    return all(high >= low for high, low in zip(upper, lower, strict=True))
+    """Whether ``upper`` is ``lower`` or one of its generalizations.
+
+    Raises:
+        ValueError: the nodes are of different lattices.
+    """
+    if len(upper) != len(lower):
+        raise ValueError("nodes of one lattice have a level for every attribute")
+    return all(map(ge, upper, lower))
 
 
 @dataclass(frozen=True, slots=True)

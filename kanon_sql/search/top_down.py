@@ -12,14 +12,23 @@ generalization with suppression, as in ``bottom_up``:
 
 Equal steps: the one that exposes fewer rows, then the first attribute.
 
+The paper's walk ends where no specialization is valid, and its last table is its best. Where rows may be
+suppressed it is not: the smaller the classes, the more rows go, and with a suppression limit of 1 every
+step but the last ones is valid. So what is chosen is not the last node of the walk but the one with the
+lowest metric, which counts suppressed rows; and from there, as from the lattice's top, it is improved
+by steps either way (``descent.py``).
+
 A specialization of a violating node is not asked about again where that rules it out. A
-heuristic: no step is ever taken back.
+heuristic: it asks about a bounded number of nodes, half of them on the walk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from kanon_sql.search.answers import Answers
 from kanon_sql.search.base import Question, Strategy
+from kanon_sql.search.descent import finished, walked
 from kanon_sql.search.lattice import Node
 from kanon_sql.search.tags import rounded
 
@@ -27,21 +36,23 @@ __all__ = ["top_down"]
 
 
 def top_down(question: Question) -> Strategy:
-    """The node from which no step down satisfies; none if the top of the lattice does not satisfy."""
+    """The lowest metric found along the steps down that satisfy, and beside them.
+
+    Returns:
+        A strategy whose outcome has ``solutions``: the satisfying nodes whose metric was asked for.
+    """
     lattice, answers = question.lattice, Answers(question)
 
-    def worth(node: Node, step: Node) -> tuple[float, int]:
+    def price(node: Node, step: Node) -> tuple[float, int]:
         gain = rounded(question.bound(node)) - rounded(question.bound(step))
         loss = max(0, answers.known[step].suppressed - answers.known[node].suppressed)
-        return rounded(gain / (loss + 1)), -loss
+        return -rounded(gain / (loss + 1)), loss
 
-    node = lattice.top
-    yield from answers.judge([node])
-    steps = [node] if answers.known[node].satisfied else []
-    while steps:
-        node = max(steps, key=lambda step: worth(node, step))
-        open_steps = [step for step in lattice.predecessors(node) if not answers.fails(step)]
-        yield from answers.judge(open_steps, left=len(open_steps) * (sum(node) - sum(lattice.bottom)))
-        steps = [step for step in open_steps if answers.known[step].satisfied]
-    solutions = [(yield from answers.measured(node))] if answers.known[node].satisfied else []
-    return answers.outcome("top_down", "steps down of the most gain per row exposed", solutions)
+    def steps(node: Node) -> Iterator[Node]:
+        return (step for step in lattice.predecessors(node) if not answers.fails(step))
+
+    def valid(nodes: Sequence[Node]) -> list[Node]:
+        return [node for node in nodes if answers.known[node].satisfied]
+
+    path = yield from walked(question, answers, lattice.top, steps, valid, price)
+    return (yield from finished(question, answers, path, "top_down", "lowest metric beside steps down"))

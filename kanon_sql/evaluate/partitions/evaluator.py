@@ -116,6 +116,7 @@ class Partitions:
             bounds=lambda _: (),
             staged=False,
             least=lambda _: 0.0,
+            expected=lambda _: 0.0,
             rank=lambda verdict: (rounded(metric_of(verdict)), verdict.suppressed, verdict.node),
             prefer=lambda verdict: (verdict.suppressed, rounded(metric_of(verdict)), verdict.node),
             labels=(),

@@ -157,6 +157,10 @@ class Metric(ABC):
         """A value the metric cannot go below at this node, of which ``suppressed`` rows go: at least :meth:`bound`."""
         return self.bound(counts, node)
 
+    def expected(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """What the metric is if the ``suppressed`` rows are like the others: a guess, at least :meth:`least`."""
+        return self.least(counts, node, suppressed)
+
     def floor(self, counts: Counts, measured: Measured) -> float:
         """A value the metric cannot go below, once the node's aggregates are known: at least :meth:`bound`."""
         return self.bound(counts, measured.node)

@@ -7,6 +7,7 @@ from math import log
 from typing import ClassVar
 
 from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.search import Node
 from kanon_sql.sql import Sql, render
 
 __all__ = ["NonUniformEntropy"]
@@ -59,3 +60,13 @@ class NonUniformEntropy(Metric):
             [attribute.weight * max(0.0, row_log - attribute.row_log[0]) / log(2) for row_log in attribute.row_log]
             for attribute in counts.attributes
         ]
+
+    def expected(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """As if each suppressed row lost the bits that a row has left in the mean."""
+        rows = counts.rows - counts.null_rows
+        share = (suppressed - counts.null_rows) / max(1, rows)
+        left = sum(
+            attribute.weight * max(0.0, attribute.row_log[-1] - attribute.row_log[level]) / log(2)
+            for attribute, level in zip(counts.attributes, node, strict=True)
+        )
+        return self.bound(counts, node) + share * left

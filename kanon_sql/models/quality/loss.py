@@ -82,6 +82,15 @@ class Loss(Metric):
         ]
         return geometric_mean(self._normalized(counts, shares), counts.weights)
 
+    def expected(self, counts: Counts, node: Node, suppressed: int) -> float:
+        """As if the released rows had as many domain values under theirs, in the mean, as all rows."""
+        share = (counts.rows - suppressed) / max(1, counts.rows - counts.null_rows)
+        shares = [
+            share * attribute.covered[level] / attribute.domain_rows + suppressed
+            for attribute, level in zip(counts.attributes, node, strict=True)
+        ]
+        return geometric_mean(self._normalized(counts, shares), counts.weights)
+
     @staticmethod
     def _normalized(counts: Counts, shares: Sequence[float]) -> list[float]:
         return [

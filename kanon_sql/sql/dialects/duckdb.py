@@ -10,6 +10,10 @@ from kanon_sql.sql.dialects.base import Dialect
 
 __all__ = ["DuckDB"]
 
+_LINE_END = "\n"
+_MANY = 500
+"""From so many rows on they are inserted column by column."""
+
 
 class DuckDB(Dialect):
     """DuckDB 2."""
@@ -33,6 +37,16 @@ class DuckDB(Dialect):
         """VALUES: each branch of a UNION ALL is planned on its own."""
         listed = ",\n  ".join("(" + ", ".join(map(self.text, row)) + ")" for row in rows)
         return f"SELECT * FROM (VALUES\n  {listed}\n) AS given ({', '.join(map(self.quote, columns))})"
+
+    def insert(self, table: str, rows: Sequence[Sequence[str | None]]) -> str:
+        """Many rows as a text per column, split at line ends: planning a literal per cell takes 20 times as long."""
+        columns = [[value for value in column if value is not None] for column in zip(*rows, strict=True)]
+        plain = all(len(column) == len(rows) and not any(_LINE_END in value for value in column) for column in columns)
+        if len(rows) < _MANY or not plain:
+            return super().insert(table, rows)
+        at = self.literal(_LINE_END)
+        lists = [f"UNNEST(string_split({self.literal(_LINE_END.join(column))}, {at}))" for column in columns]
+        return f"INSERT INTO {table} SELECT {', '.join(lists)}"
 
     def numbers_to(self, count: str) -> str:
         """A list of them, unnested."""
