@@ -9,11 +9,19 @@ from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["column_cells", "recoding_in_words"]
 
+_BEGUN = {
+    "top": "from the highest levels down",
+    "optimum": "from the full-domain optimum down",
+    "sweep": "a sweep of nodes",
+}
+
 
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     """What was made, in a sentence."""
     made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
-    return f"{made}; a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    ways = len(recoding["tried"])
+    best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
+    return f"{made}{best}; a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
 
 
 def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -42,7 +42,7 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
         return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
     if not found.spec.recoding.is_local:
         return ()
-    return [
-        "recoding: local begins with classes that satisfy, and would have to suppress more rows than the full-domain "
-        "optimum: that is taken instead"
-    ]
+    worse = "would have to suppress more rows than the full-domain optimum"
+    if found.spec.recoding.effort == "best":
+        worse += ", or was not sure to lose less"
+    return [f"recoding: local begins with classes that satisfy, and {worse}: that is taken instead"]
