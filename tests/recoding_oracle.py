@@ -14,8 +14,9 @@ Nothing here shares a line with the package. What is promised:
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
-from model_oracle import Hierarchy, Row, frequencies, height_of, judge, model_of, with_null
+from model_oracle import Hierarchy, Requirement, Row, frequencies, height_of, judge, model_of, with_null
 from strategies import RandomProblem
 
 Found = Mapping[tuple[str | None, ...], Sequence[int]]
@@ -112,6 +113,35 @@ def weighted_mean(problem: RandomProblem, losses: Mapping[str, float]) -> float:
     """The mean of the columns' losses, by the weights that the problem gives them."""
     weights = {column: problem.weights.get(column, 1.0) for column in losses}
     return sum(weights[column] * loss for column, loss in losses.items()) / sum(weights.values())
+
+
+def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement]) -> float:
+    """What rows lose at least: each what the cheapest node costs at which its class satisfies, or everything.
+
+    Args:
+        problem: the source; NULL is a value in it.
+        requirements: those that hold of every class that contains one that satisfies.
+    """
+    domains = {column: domain_of(problem, column) for column in problem.hierarchies}
+    limits = [problem.levels.get(column, (0, height_of(domain))) for column, domain in domains.items()]
+    least = [1.0] * len(problem.rows)
+    for node in product(*(range(low, high + 1) for low, high in limits)):
+        classes: dict[tuple[object, ...], list[int]] = {}
+        for number, row in enumerate(problem.rows):
+            labels = [domains[column][row[column]][level:] for column, level in zip(domains, node, strict=True)]
+            classes.setdefault(tuple(labels), []).append(number)
+        for numbers in classes.values():
+            members = [problem.rows[number] for number in numbers]
+            if not all(judge(requirement, members, None, problem.unit)[1] for requirement in requirements):
+                continue
+            cost = 0.0
+            for (column, domain), level in zip(domains.items(), node, strict=True):
+                label = domain[members[0][column]][level:]
+                under = sum(path[level:] == label for path in domain.values())
+                cost += (under - 1) / max(1, len(domain) - 1) / len(domains)
+            for number in numbers:
+                least[number] = min(least[number], cost)
+    return sum(least) / len(least)
 
 
 def assert_rows_add_up(problem: RandomProblem, release: Sequence[Row], suppressed: int, masked: int) -> None:

@@ -28,13 +28,15 @@ from kanon_sql.evaluate import (
     size_edges,
     size_number,
 )
-from kanon_sql.frequency import KeptSets, Prepared, prepared
+from kanon_sql.frequency import FrequencySets, KeptSets, Prepared, prepared
 from kanon_sql.models import TCloseness, closeness_among, geometric_mean, models_of, normalized_share
 from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
+from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.partitions import begin
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.sweep import prices_of
+from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 
 __all__ = ["Recoded", "Tried", "recoded"]
@@ -158,6 +160,10 @@ class Recoded(Searched):
             achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
         )
 
+    def bound(self) -> Bound | None:
+        """What no recoding with these hierarchies loses less than; None where that cannot be told."""
+        return bound_of(self.prepared, _highest(self.sets))
+
     def to_dict(self) -> dict[str, Any]:
         """The recoding as it stands in results and manifests."""
         losses, options = self.losses, self.spec.recoding
@@ -170,6 +176,7 @@ class Recoded(Searched):
             "stopped": self.stopped,
             "partitions": self.mapped.count,
             "mean_loss": sum(losses.values()) / len(losses),
+            "bound": None,
             "columns": {
                 lookup.name: {
                     "mean_loss": losses[lookup.name],
@@ -226,11 +233,16 @@ def recoded(
         yield _recoded(given, spec, budget or Budget())
 
 
+def _highest(sets: FrequencySets) -> Node:
+    """The highest levels allowed."""
+    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
+    return tuple(height if most is None else most for most, height in limits)
+
+
 def _recoded(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     sets = given.sets
-    limits = [(lookup.quasi_identifier, lookup.height) for lookup in sets.lookups]
-    top = tuple(height if own.maximum_level is None else own.maximum_level for own, height in limits)
-    bottom = tuple(own.minimum_level for own, _ in limits)
+    top = _highest(sets)
+    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
     most = spec.suppression.max_rows(sets.rows)
     hopeless = out_of_reach(given.workspace, given.models, sets, most)
     if hopeless is not None or sets.rows == sets.null_rows or top == bottom:

@@ -20,7 +20,17 @@ from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
 from kanon_sql.sql import Relation, render, slot
 
-__all__ = ["BATCH", "NODES", "STATEMENTS_A_STEP", "STEPS_A_BATCH", "Prices", "learned", "prices_of", "sweep"]
+__all__ = [
+    "BATCH",
+    "NODES",
+    "STATEMENTS_A_STEP",
+    "STEPS_A_BATCH",
+    "Prices",
+    "learned",
+    "nodes_table",
+    "prices_of",
+    "sweep",
+]
 
 NODES = 512
 """The most nodes that are swept."""
@@ -61,14 +71,20 @@ class Prices:
         return self.of(node) / (PRICE * self.rows)
 
 
-def prices_of(state: Partitions) -> Prices:
-    """What the labels of every vector cost, written down."""
+def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
+    """What the labels of every vector cost, written down.
+
+    Args:
+        state: partitions whose columns have the levels to price.
+        weighted: whether columns weigh what the spec says; else all weigh the same.
+    """
+    paths = [path if weighted else path.weighing(1 / len(state.paths)) for path in state.paths]
     tables = {f"lookup{lookup.index}": lookup.table for lookup in state.sets.lookups}
-    priced, rows = tuple(path for path in state.paths if path.low < path.height), state.sets.kept_rows
+    priced, rows = tuple(path for path in paths if path.low < path.height), state.sets.kept_rows
     table = state.make("prices", "prices", {"vectors": state.vectors, **tables}, attributes=priced)
     figures = iter(state.row("mean_prices", {"prices": table}, attributes=priced))
     means = {path.index: {level: next(figures) for level in range(path.low, path.high + 1)} for path in priced}
-    tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in state.paths}
+    tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in paths}
     return Prices(table, tops | means, rows)
 
 
@@ -113,16 +129,16 @@ def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices) -> int:
     Returns:
         How many steps it took.
     """
-    return _Sweep(state, prices, _nodes(state, nodes)).run(len(nodes))
+    return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes])).run(len(nodes))
 
 
-def _nodes(state: Partitions, nodes: Sequence[Node]) -> Relation:
-    """The nodes as a table."""
+def nodes_table(state: Partitions, nodes: Sequence[tuple[Node, Node]], what: str = "nodes") -> Relation:
+    """Nodes as a table: the levels that are paid for, and those by which classes are made."""
     words = range(len(state.words))
     columns = ["number", *(f"mask{word}" for word in words), *(f"level{path.index}" for path in state.paths)]
-    rows = [[number, *state.sets.codes.masks(node), *node] for number, node in enumerate(nodes)]
+    rows = [[number, *state.sets.codes.masks(made), *paid] for number, (paid, made) in enumerate(nodes)]
     numbers = state.workspace.dialect.numbers("numbers", columns, rows)
-    return state.workspace.make("recode/nodes", "nodes", {}, {"numbers": numbers}, columns=tuple(columns))
+    return state.make("nodes", what, {}, {"numbers": numbers}, columns=tuple(columns))
 
 
 @dataclass
@@ -159,15 +175,15 @@ class _Sweep:
         state, judge = self.state, self.state.judge
         keys = ("node", *(f"key{word}" for word in range(len(state.words))))
         context = {"words": state.names, "by_person": judge.by_person}
-        cells = render("recode/at_nodes", **context)
+        cells = render("recode/at_nodes", **context, batch=True)
         priced = render(
             "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS,
             flagged=judge.flagged(cells, keys, "vector"),
         )  # fmt: skip
         tables = {"open": state.open, "nodes": self.nodes, "prices": self.prices.table, **judge.tables}
         self.steps += 1
-        claims = state.workspace.make(
-            "recode/claims", f"claims{self.steps}", tables,
+        claims = state.make(
+            "claims", f"claims{self.steps}", tables,
             {"first_node": str(start), "end_node": str(start + BATCH)},
             cells=cells, priced=priced, keys=keys, numbers=NUMBERS, **context,
         )  # fmt: skip
