@@ -7,14 +7,16 @@ Nothing here shares a line with the package. What is promised:
   some row of the source could have);
 - the rows with the same labels satisfy every requirement;
 - a class's label is the lowest that its values have in common, or one above it whose text is clear;
-- every row of the source is released once, or suppressed, and no more are suppressed than allowed.
+- every row of the source is released once, or suppressed, and no more are suppressed than allowed;
+- the mean loss of a cell is what it is said to be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 
-from model_oracle import Hierarchy, Row, frequencies, height_of, judge, model_of, with_null
+from model_oracle import Hierarchy, Requirement, Row, frequencies, height_of, judge, model_of, with_null
 from strategies import RandomProblem
 
 Found = Mapping[tuple[str | None, ...], Sequence[int]]
@@ -71,6 +73,75 @@ def assert_labels_are_true(problem: RandomProblem, release: Sequence[Row]) -> No
                 and stands_for[path[level]] == {value for value, its in hierarchy.items() if its[level] == path[level]}
             ]
             assert label == path[below[0]], (column, label)
+
+
+def domain_of(problem: RandomProblem, column: str) -> Hierarchy:
+    """A column's values with their labels; NULL is one of them where it occurs and counts as a value."""
+    plain = problem.hierarchies[column]
+    occurs = problem.nulls == "value" and any(row[column] is None for row in problem.rows)
+    return with_null(plain) if occurs else plain
+
+
+def mean_losses(
+    problem: RandomProblem, release: Sequence[Row], node: Mapping[str, int] | None = None
+) -> dict[str, float]:
+    """Per column, the mean of (values under a label - 1) / (values - 1) over all rows; 1 for those not released.
+
+    Args:
+        problem: the source.
+        release: the released rows.
+        node: the level of each column, where it is the same for all rows.
+    """
+    found: dict[str, float] = {}
+    for column in problem.hierarchies:
+        domain = domain_of(problem, column)
+        low, high = problem.levels.get(column, (0, height_of(domain)))
+        stands_for = sets_of(domain, {row[column] for row in problem.rows} & domain.keys(), low, high)
+        lost = float(len(problem.rows) - len(release))
+        for row in release:
+            if node is None:
+                under = len(stands_for[row[column]])
+            else:
+                label = domain[problem.rows[row["serial"]][column]][node[column]]
+                under = sum(path[node[column]] == label for path in domain.values())
+            lost += (under - 1) / (len(domain) - 1) if len(domain) > 1 else 0
+        found[column] = lost / len(problem.rows)
+    return found
+
+
+def weighted_mean(problem: RandomProblem, losses: Mapping[str, float]) -> float:
+    """The mean of the columns' losses, by the weights that the problem gives them."""
+    weights = {column: problem.weights.get(column, 1.0) for column in losses}
+    return sum(weights[column] * loss for column, loss in losses.items()) / sum(weights.values())
+
+
+def least_mean_loss(problem: RandomProblem, requirements: Sequence[Requirement]) -> float:
+    """What rows lose at least: each what the cheapest node costs at which its class satisfies, or everything.
+
+    Args:
+        problem: the source; NULL is a value in it.
+        requirements: those that hold of every class that contains one that satisfies.
+    """
+    domains = {column: domain_of(problem, column) for column in problem.hierarchies}
+    limits = [problem.levels.get(column, (0, height_of(domain))) for column, domain in domains.items()]
+    least = [1.0] * len(problem.rows)
+    for node in product(*(range(low, high + 1) for low, high in limits)):
+        classes: dict[tuple[object, ...], list[int]] = {}
+        for number, row in enumerate(problem.rows):
+            labels = [domains[column][row[column]][level:] for column, level in zip(domains, node, strict=True)]
+            classes.setdefault(tuple(labels), []).append(number)
+        for numbers in classes.values():
+            members = [problem.rows[number] for number in numbers]
+            if not all(judge(requirement, members, None, problem.unit)[1] for requirement in requirements):
+                continue
+            cost = 0.0
+            for (column, domain), level in zip(domains.items(), node, strict=True):
+                label = domain[members[0][column]][level:]
+                under = sum(path[level:] == label for path in domain.values())
+                cost += (under - 1) / max(1, len(domain) - 1) / len(domains)
+            for number in numbers:
+                least[number] = min(least[number], cost)
+    return sum(least) / len(least)
 
 
 def assert_rows_add_up(problem: RandomProblem, release: Sequence[Row], suppressed: int, masked: int) -> None:

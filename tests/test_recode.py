@@ -14,12 +14,16 @@ import kanon_sql
 from kanon_sql.engines.base import Meter
 from kanon_sql.engines.spark import CAPABILITIES as SPARK
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
-from kanon_sql.recode.local import STATEMENTS_A_ROUND
+from kanon_sql.recode.local import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
+from kanon_sql.recode.sweep import STATEMENTS_A_STEP
 from kanon_sql.release import write as write_module
+from kanon_sql.report.recoding import recoding_in_words
 from kanon_sql.verbs.dbt.project import dbt
 
-OTHERS = 50
+OTHERS = 70
 """Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
+
+BEST = {"method": "local", "effort": "best"}
 
 TREE = {"south": {"s1": ["a", "b"], "s2": ["c", "d"]}, "north": {"n1": ["e"], "n2": ["f"]}}
 
@@ -85,7 +89,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         result = kanon_sql.anonymize(database.engine, spec())
         assert result.recoding is not None
         rounds, columns = result.recoding["rounds"] + 1, 2
-        assert result.cost.statements <= STATEMENTS_A_ROUND * rounds + 10 * columns + OTHERS
+        assert result.cost.statements <= STATEMENTS_A_ROUND_OF_SIZES * rounds + 10 * columns + OTHERS
         assert result.cost.rows_fetched <= 2 * rounds + 20 * columns + 40
         assert result.cost.source_scans == 2
 
@@ -95,6 +99,58 @@ def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     result = kanon_sql.anonymize(visits.engine, spec(sensitive=["illness"], privacy=asked))
     assert result.recoding is not None
     assert result.cost.statements <= STATEMENTS_A_ROUND * (result.recoding["rounds"] + 1) + OTHERS + 60
+
+
+def test_the_best_takes_as_many_statements_as_its_rounds_and_steps(database: Database) -> None:
+    """Whatever the table: per round and step as many as are said here, and a few for each of the three ways."""
+    for rows in (60, 2_000):
+        fill(database, rows)
+        search = kanon_sql.plan(database.engine, spec(recoding="full_domain")).cost.statements
+        result = kanon_sql.anonymize(database.engine, spec(recoding=BEST))
+        assert result.recoding is not None
+        tried = result.recoding["tried"]
+        assert list(tried) == ["optimum", "top", "sweep"]
+        rounds = sum(item["rounds"] + 1 for item in tried.values())
+        steps = sum(item["steps"] for item in tried.values())
+        most = STATEMENTS_A_ROUND_OF_SIZES * rounds + STATEMENTS_A_STEP * steps
+        assert result.cost.statements <= most + search + len(tried) * OTHERS
+        assert result.cost.rows_fetched <= 3 * (rounds + steps) + 300
+        assert result.cost.source_scans == 2
+
+
+def test_the_best_is_the_best_of_what_was_tried(visits: Database) -> None:
+    result = kanon_sql.anonymize(visits.engine, spec(recoding=BEST))
+    assert result.recoding is not None
+    losses = {name: item["mean_loss"] for name, item in result.recoding["tried"].items()}
+    assert result.recoding["mean_loss"] == pytest.approx(min(losses.values()))
+    assert losses[result.recoding["start"]] == min(losses.values())
+    assert "the best of 3 ways" in recoding_in_words(result.recoding)
+    fast = kanon_sql.plan(visits.engine, spec())
+    assert fast.recoding is not None
+    assert losses["top"] == pytest.approx(fast.recoding["mean_loss"])
+
+
+def test_a_sweep_worked_out_by_hand(database: Database) -> None:
+    """From the top down, `e` keeps all but the two `d` together; in a sweep `a` and `b` find each other before that."""
+    database.table("visits", ["place"], [(value,) for value in "abcdde"])
+    tree = {"place": {"tree": TREE}}
+    fast = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=tree))
+    assert Counter(database.rows("visits_release")) == {("d",): 2, ("*",): 4}
+    best = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=tree, recoding=BEST))
+    assert Counter(database.rows("visits_release")) == {("d",): 2, ("s1",): 2, ("*",): 2}
+    assert fast.recoding is not None
+    assert best.recoding is not None
+    assert (fast.recoding["mean_loss"], best.recoding["mean_loss"]) == pytest.approx((4 / 6, (2 * (1 / 5) + 2) / 6))
+    assert best.recoding["start"] == "sweep"
+
+
+def test_what_no_class_took_is_joined_by_the_class_that_loses_least(database: Database) -> None:
+    """Of the classes `s1`, `s2` and `n1`, the first two have as much to lose; `f` is left alone."""
+    database.table("visits", ["place"], [(value,) for value in "abcdeeef"])
+    asked = spec(quasi_identifiers={"place": {"tree": TREE}}, recoding=BEST)
+    result = kanon_sql.anonymize(database.engine, asked)
+    assert result.rows["released"] == 8
+    assert Counter(database.rows("visits_release")) == {("s1",): 2, ("s2",): 2, ("north",): 4}
 
 
 def test_it_loses_less_than_the_optimum_of_full_domain(visits: Database) -> None:
@@ -186,7 +242,10 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
     ("changes", "said"),
     [
         ({"recoding": "mondrian"}, "recoding.method: unknown recoding; expected one of full_domain, local"),
-        ({"recoding": {"method": "local", "effort": "best"}}, "recoding.effort: unknown effort; expected fast"),
+        (
+            {"recoding": {"method": "local", "effort": "slow"}},
+            "recoding.effort: unknown effort; expected one of fast, best",
+        ),
         ({"recoding": {"method": "local", "start": "both"}}, "recoding.start: unknown key"),
         ({"recoding": {"effort": "fast"}}, "recoding.effort: full_domain searches as 'search' says"),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),

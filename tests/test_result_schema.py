@@ -84,6 +84,13 @@ def test_intervals_follow_it(engine: Engine) -> None:
     assert data["search"]["nodes_total"] is None
 
 
+@pytest.mark.parametrize("effort", ["fast", "best"])
+def test_local_recodings_follow_it(engine: Engine, effort: str) -> None:
+    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "local", "effort": effort}})
+    assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
+    assert validated(anonymize(engine, spec))["recoding"]["effort"] == effort
+
+
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )

@@ -88,26 +88,41 @@ class Judge:
         Returns:
             A scratch table of the keys, ``class_rows``, ``class_size`` and ``satisfied``.
         """
-        carried = [Sql(f"-{self.size}")] if largest else []
-        names = {name: f"members{index}" for index, name in enumerate(self.members)}
-        own = {names[name]: table for name, table in self.members.items()}
-        own |= {f"reference{index}": table for index, table in enumerate(self.sets.references.values())}
-        if self.persons is not None:
-            own["persons"] = self.persons
+        carried = f"-{self.size}" if largest else None
         return self.workspace.make(
             "recode/judged",
             what,
-            {**tables, **own},
+            {**tables, **self.tables},
             {},
             keys=tuple(keys),
             largest=largest,
-            flagged=flagged_classes(replace(self._frames(grouped, keys, names), carried=carried), self.models),
+            flagged=self.flagged(grouped, keys, carried),
         )
 
-    def _frames(self, grouped: Sql, keys: Sequence[str], names: Mapping[str, str]) -> Frames:
-        members = {name: slot(own) for name, own in names.items()}
-        references = {name: slot(f"reference{index}") for index, name in enumerate(self.sets.references)}
-        return self._over(grouped, keys, members, references, None if self.persons is None else slot("persons"))
+    def flagged(self, grouped: Sql, keys: Sequence[str], carried: str | None = None) -> Sql:
+        """The query of groups of vectors: ``k0`` and so on, what they count, and ``satisfied``.
+
+        Args:
+            grouped: a table, or a query in parentheses, of ``vector``, the keys and what vectors count.
+            keys: the columns that tell the groups apart.
+            carried: of which each group's least is wanted as ``z0``: ``vector``, or the negative of its size.
+        """
+        frames = self._over(
+            grouped,
+            keys,
+            {name: slot(f"members{index}") for index, name in enumerate(self.members)},
+            {name: slot(f"reference{index}") for index, name in enumerate(self.sets.references)},
+            None if self.persons is None else slot("persons"),
+            carries_vector=carried == "vector",
+        )
+        return flagged_classes(replace(frames, carried=[] if carried is None else [Sql(carried)]), self.models)
+
+    @property
+    def tables(self) -> dict[str, Relation]:
+        """The scratch tables that :meth:`flagged` needs, by slot."""
+        own = {f"members{index}": table for index, table in enumerate(self.members.values())}
+        own |= {f"reference{index}": table for index, table in enumerate(self.sets.references.values())}
+        return own if self.persons is None else {**own, "persons": self.persons}
 
     def classes(self, classed: Relation) -> Frames:
         """The classes of vectors whose table has the number of each vector's class, ``part``."""
@@ -123,9 +138,13 @@ class Judge:
         members: Mapping[str, Sql],
         references: Mapping[str, Sql],
         persons: Sql | None,
+        *,
+        carries_vector: bool = False,
     ) -> Frames:
+        shown = [*keys, "vector"] if carries_vector else list(keys)
+
         def frame(columns: Sequence[str], held: Sql | None) -> Sql:
-            return render("recode/frame", keys=list(keys), names=columns, grouped=grouped, members=held)
+            return render("recode/frame", keys=shown, names=columns, grouped=grouped, members=held)
 
         people = ["person_count"] if self.by_person else []
         return Frames(

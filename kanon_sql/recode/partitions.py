@@ -1,14 +1,15 @@
-"""The state that a recoding works on: the numbered vectors, those of open partitions, and those of closed ones.
+"""The state that a recoding works on: the numbered vectors, and which partition each of them is in.
 
 vectors   every vector with its codes, its counts, and its class at the node that the recoding begins with
-open      the vectors of partitions that a round may still divide
-closed    per round, the vectors of partitions that nothing divides any more
+open      every vector that will be released: its partition, and whether a round may still divide that (``live``)
+steps     the columns that can be cut, with the bits that each level of them keeps
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.frequency import FrequencySets
@@ -35,9 +36,10 @@ class Partitions:
         roots: the classes of the node that the recoding begins with, and whether they satisfy.
         kept_rows: rows in those that do.
         violating_rows: rows in those that do not; they are suppressed.
-        open: the vectors of open partitions.
-        closed: tables of closed ones.
+        open: the released vectors with their partitions.
+        steps: the columns that can be cut; None without one.
         last: the highest number of a partition so far.
+        count: how many vectors there are.
         rounds: rounds so far.
     """
 
@@ -51,8 +53,9 @@ class Partitions:
     kept_rows: int
     violating_rows: int
     open: Relation
+    steps: Relation | None
     last: int
-    closed: list[Relation] = field(default_factory=list)
+    count: int = 0
     rounds: int = 0
 
     @property
@@ -68,7 +71,17 @@ class Partitions:
     @property
     def cuttable(self) -> tuple[Path, ...]:
         """The quasi-identifiers that have more than one level to choose from."""
-        return tuple(path for path in self.paths if path.low < path.high)
+        return _cuttable(self.paths)
+
+    @property
+    def depth(self) -> int:
+        """The most levels that a column can be divided by."""
+        return max((path.high - path.low for path in self.paths), default=0)
+
+    @property
+    def width(self) -> int:
+        """More than there are labels."""
+        return 1 + sum((path.domain_rows + 2) * (path.height + 1) for path in self.paths)
 
     def make(
         self, name: str, what: str, tables: Mapping[str, Relation], fills: Mapping[str, str] | None = None, /,
@@ -77,33 +90,27 @@ class Partitions:
         """Create a scratch table from a template of this room."""
         return self.workspace.make(f"recode/{name}", what, tables, fills or {}, **context)
 
-    def row(self, name: str, tables: Mapping[str, Relation]) -> tuple[int, ...]:
+    def row(self, name: str, tables: Mapping[str, Relation], /, **context: Any) -> tuple[int, ...]:
         """The one row of figures that a template of this room returns."""
         compiler = self.workspace.compiler
         quoted = {key: self.workspace.quoted(table) for key, table in tables.items()}
-        ((*figures,),) = self.workspace.query(compiler.filled(f"recode/{name}", quoted), 1)
+        ((*figures,),) = self.workspace.query(compiler.filled(f"recode/{name}", quoted, **context), 1)
         return tuple(int(figure) for figure in figures)
 
-    def advance(self, following: Relation, closed: Relation, last: int) -> None:
-        """A round is over: what is open now, and what it closed."""
+    def apart(self, prefix: str) -> Partitions:
+        """The same partitions; what is made of them from now on has names of its own."""
+        workspace = self.workspace.apart(prefix)
+        return replace(self, workspace=workspace, judge=replace(self.judge, workspace=workspace))
+
+    def advance(self, following: Relation, last: int) -> None:
+        """A round is over: what the partitions are now."""
         self.workspace.drop(self.open)
         self.open, self.last = following, last
-        self.closed.append(closed)
         self.rounds += 1
 
-    def assigned(self) -> Relation:
-        """Every released vector with the number of its partition; what is open is closed as it stands."""
-        self.closed.append(self.make("closed", "closed_last", {"open": self.open}))
-        tables = {f"done{number}": table for number, table in enumerate(self.closed)}
-        return self.make(
-            "assigned",
-            "assigned",
-            {**tables, "vectors": self.vectors},
-            words=self.names,
-            rounds=len(self.closed),
-            done=tuple(tables),
-            by_person=self.judge.by_person,
-        )
+
+def _cuttable(paths: Sequence[Path]) -> tuple[Path, ...]:
+    return tuple(path for path in paths if path.low < path.high)
 
 
 def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], start: Node) -> Partitions:
@@ -128,23 +135,26 @@ def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyMod
     labels = workspace.make("recode/labels", "labels", tables, {}, attributes=tuple(paths))
     judge = judge_of(workspace, sets, models, vectors, words)
     judged = judge.judged("roots", slot("grouped"), ["part"], {"grouped": vectors})
-    state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, 0)
+    cuttable = _cuttable(paths)
+    depth = max(path.high - path.low for path in paths)
+    steps = workspace.make("recode/steps", "steps", {}, {}, attributes=cuttable, depth=depth) if cuttable else None
+    state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, steps, 0)
     state.kept_rows, state.violating_rows = state.row("verdict", {"judged": judged})
     return state
 
 
 def peel(state: Partitions) -> None:
-    """Close every vector that satisfies alone, where those that stay behind satisfy together; open the rest."""
+    """Begin: close every vector that satisfies alone, where those that stay behind satisfy together; open the rest."""
     judge = state.judge
     tables = {"vectors": state.vectors, "roots": state.roots}
     alone = judge.judged("alone", slot("grouped"), ["vector"], {"grouped": state.vectors})
     behind = render("recode/rest")
     rest = judge.judged("rest", behind, ["part"], {"vectors": state.vectors, "alone": alone})
-    (count,) = state.row("count", {"table": state.vectors})
-    first = {"first": str(count)}  # no class of the first node has a number above
+    (state.count,) = state.row("count", {"table": state.vectors})
+    first = {"first": str(state.count)}  # no class of the first node has a number above
     peeled = state.make("peeled", "peeled", {**tables, "alone": alone, "rest": rest}, first)
     context = {"words": state.names, "by_person": judge.by_person}
     state.open = state.make("begun", "open0", {**tables, "peeled": peeled}, **context)
-    state.closed, state.last = [peeled], 2 * count
-    for table in (alone, rest):
+    state.last = 2 * state.count
+    for table in (alone, rest, peeled):
         state.workspace.drop(table)

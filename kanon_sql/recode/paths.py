@@ -8,7 +8,7 @@ their highest code, and a label is a masked code: no round of a recoding joins a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import FrequencySets
@@ -16,7 +16,10 @@ from kanon_sql.hierarchies import Lookup
 from kanon_sql.search import Node
 from kanon_sql.sql import PORTABLE, Relation, Sql
 
-__all__ = ["Path", "Word", "paths_of", "words_of"]
+__all__ = ["PRICE", "Path", "Word", "paths_of", "words_of"]
+
+PRICE = 2**30
+"""What a row loses of which nothing is left."""
 
 SIMILAR = 500
 """How far vectors are apart for two values that differ at all; as much again where the top alone is common."""
@@ -36,6 +39,7 @@ class Path:
         top: the top's label.
         domain_rows: values of the domain.
         unit: what one more domain value under a label costs: the weight over the values to lose.
+        share: the same in whole numbers: of :data:`PRICE`, which is what a row loses that loses everything.
         lookup: its lookup table.
         codes: per level below the top, the code over that table.
         distances: per level, how far vectors are apart that agree there first.
@@ -52,10 +56,15 @@ class Path:
     top: str
     domain_rows: int
     unit: float
+    share: int
     lookup: Sql
     codes: tuple[Sql, ...]
     distances: tuple[int, ...]
     raised: bool = False
+
+    def weighing(self, share: float) -> Path:
+        """The same quasi-identifier, of which everything costs a share of what a row can lose."""
+        return replace(self, share=int(PRICE * share / max(1, self.domain_rows - 1)))
 
 
 @dataclass(frozen=True)
@@ -84,10 +93,11 @@ def paths_of(sets: FrequencySets, highest: Node, lookups: Sequence[Relation]) ->
     Raises:
         UnsupportedError: a hierarchy's path does not fit into one number.
     """
-    return [_path(sets, lookup, highest[lookup.index], lookups[lookup.index]) for lookup in sets.lookups]
+    weights = sum(lookup.quasi_identifier.weight for lookup in sets.lookups)
+    return [_path(sets, lookup, highest[lookup.index], lookups[lookup.index], weights) for lookup in sets.lookups]
 
 
-def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation) -> Path:
+def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation, weights: float) -> Path:
     places = [sets.codes.bits(lookup.index, level) for level in lookup.levels]
     if len({word for word, _ in places}) > 1:
         raise UnsupportedError(
@@ -106,6 +116,7 @@ def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation) -> Pa
         top=lookup.top,
         domain_rows=lookup.domain_rows,
         unit=lookup.quasi_identifier.weight / max(1, lookup.domain_rows - 1),
+        share=int(PRICE * lookup.quasi_identifier.weight / weights / max(1, lookup.domain_rows - 1)),
         lookup=Sql(f"slot_{table.slot}"),
         codes=tuple(Sql(sets.codes.from_lookup(lookup.index, level, PORTABLE)) for level in lookup.levels),
         distances=_distances(lookup.domain_rows, [labels.labels for labels in sets.codes.widest[lookup.index]]),

@@ -79,10 +79,9 @@ def mapped(state: Partitions) -> Mapped:
         VerificationError: one does not, although its parts did and the whole does.
     """
     paths, raised = _raised(state)
-    assigned = state.assigned()
-    found = _classes(state, assigned, paths, raised, "")
+    found = _classes(state, state.open, paths, raised, "")
     if found.violating:  # of persons with several rows, classes that satisfy may not do so together
-        tables = {"assigned": assigned, "classed": found.classed, "judged": found.judged, "vectors": state.vectors}
+        tables = {"assigned": state.open, "classed": found.classed, "judged": found.judged, "vectors": state.vectors}
         assigned = state.make("restored", "restored", tables, words=state.names, by_person=state.judge.by_person)
         found = _classes(state, assigned, paths, raised, "_restored")
     if found.violating:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
@@ -28,15 +28,33 @@ from kanon_sql.evaluate import (
     size_edges,
     size_number,
 )
-from kanon_sql.frequency import KeptSets, Prepared, prepared
+from kanon_sql.frequency import FrequencySets, KeptSets, Prepared, prepared
 from kanon_sql.models import TCloseness, closeness_among, geometric_mean, models_of, normalized_share
+from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
+from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
-from kanon_sql.recode.local import specialize
-from kanon_sql.recode.partitions import Partitions, begin
-from kanon_sql.recode.release import Mapped, mapped
+from kanon_sql.recode.partitions import begin
+from kanon_sql.recode.release import Mapped
+from kanon_sql.recode.sweep import prices_of
+from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 
-__all__ = ["Recoded", "recoded"]
+__all__ = ["Recoded", "Tried", "recoded"]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one beginning led to.
+
+    Attributes:
+        mean_loss: the mean loss of a cell, columns weighted as the spec says.
+        rounds: how many rounds it took.
+        steps: how many steps of a sweep.
+    """
+
+    mean_loss: float
+    rounds: int
+    steps: int
 
 
 @dataclass(frozen=True)
@@ -49,6 +67,9 @@ class Recoded(Searched):
         rounds: how many rounds it took.
         violating: rows suppressed since their class violates at the node that the recoding began with.
         stopped: why it ended early, in words; None if it did not.
+        start: where it began: ``top``, ``optimum`` or ``sweep``.
+        steps: how many steps of a sweep it took.
+        tried: per start that was tried, the mean loss (its columns weighted), and the rounds.
     """
 
     mapped: Mapped
@@ -56,6 +77,9 @@ class Recoded(Searched):
     rounds: int
     violating: int
     stopped: str | None
+    start: str
+    steps: int
+    tried: Mapping[str, Tried] = field(default_factory=dict)
 
     def rows(self) -> dict[str, int]:
         """Rows of the source, released and suppressed."""
@@ -96,6 +120,13 @@ class Recoded(Searched):
             for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
         }
 
+    @property
+    def mean_loss(self) -> float:
+        """The mean of the columns' losses, weighted as the spec says; at 12 digits, so that engines agree on ties."""
+        weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
+        total = sum(weights[name] * loss for name, loss in self.losses.items())
+        return float(f"{total / sum(weights.values()):.12g}")
+
     def tables(self) -> list[Table]:
         """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
         asked = closeness_among(self.models)
@@ -129,16 +160,23 @@ class Recoded(Searched):
             achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
         )
 
+    def bound(self) -> Bound | None:
+        """What no recoding with these hierarchies loses less than; None where that cannot be told."""
+        return bound_of(self.prepared, _highest(self.sets))
+
     def to_dict(self) -> dict[str, Any]:
         """The recoding as it stands in results and manifests."""
         losses, options = self.losses, self.spec.recoding
         return {
             "method": options.method,
             "effort": options.effort,
+            "start": self.start,
+            "tried": {name: asdict(tried) for name, tried in self.tried.items()},
             "rounds": self.rounds,
             "stopped": self.stopped,
             "partitions": self.mapped.count,
             "mean_loss": sum(losses.values()) / len(losses),
+            "bound": None,
             "columns": {
                 lookup.name: {
                     "mean_loss": losses[lookup.name],
@@ -195,31 +233,61 @@ def recoded(
         yield _recoded(given, spec, budget or Budget())
 
 
+def _highest(sets: FrequencySets) -> Node:
+    """The highest levels allowed."""
+    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
+    return tuple(height if most is None else most for most, height in limits)
+
+
 def _recoded(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
     sets = given.sets
-    limits = [(lookup.quasi_identifier, lookup.height) for lookup in sets.lookups]
-    top = tuple(height if own.maximum_level is None else own.maximum_level for own, height in limits)
-    bottom = tuple(own.minimum_level for own, _ in limits)
+    top = _highest(sets)
+    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
     most = spec.suppression.max_rows(sets.rows)
     hopeless = out_of_reach(given.workspace, given.models, sets, most)
     if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
         return search_in(given, spec, budget)
     given.workspace.report("recoding locally", None)
-    state = begin(given.workspace, sets, given.models, top)
-    if state.violating_rows == 0:
-        return _specialized(given, spec, state, budget)
+    best = spec.recoding.effort == "best"
+    top_attempt = Attempt(TOP, begin(given.workspace, sets, given.models, top))
+    hidden = top_attempt.state.violating_rows + sets.null_rows
+    if top_attempt.state.violating_rows == 0 and not best:
+        return _released(given, spec, [top_attempt], budget)
     found = search_in(given, spec, budget)
     if not isinstance(found, Chosen):
-        return found if state.violating_rows + sets.null_rows > most else _specialized(given, spec, state, budget)
+        return found if hidden > most else _released(given, spec, [top_attempt], budget)
     suppressed = found.rows()["suppressed"]
-    if state.violating_rows + sets.null_rows > suppressed and found.node != bottom:
-        state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
-    if state.violating_rows + sets.null_rows > suppressed:
+    begun = [top_attempt] if hidden <= suppressed else []
+    if begun and (not best or found.node == top):
+        return _released(given, spec, begun, budget)
+    if not best and found.node == bottom:
         return found
-    return _specialized(given, spec, state, budget)
+    state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
+    if state.violating_rows + sets.null_rows <= suppressed:
+        return _released(given, spec, [Attempt(OPTIMUM, state), *begun], budget)
+    if not begun:
+        return found
+    made = _released(given, spec, begun, budget)  # no recoding begins with the optimum: compare with it
+    least = (prices_of(state).share(found.node) * sets.kept_rows + sets.null_rows) / sets.rows
+    return made if made.mean_loss <= least else found
 
 
-def _specialized(given: Prepared, spec: Spec, state: Partitions, budget: Budget) -> Recoded:
-    stopped = specialize(state, budget)
-    given.workspace.report("labelling the classes", None)
-    return Recoded(spec, given, mapped(state), state.judge, state.rounds, state.violating_rows, stopped)
+def _released(given: Prepared, spec: Spec, begun: list[Attempt], budget: Budget) -> Recoded:
+    """The recoding that loses least of those that begin somewhere."""
+    made, stopped = attempts(begun, budget, sweeps=spec.recoding.effort == "best")
+    found = [
+        Recoded(
+            spec,
+            given,
+            attempt.mapped,
+            attempt.state.judge,
+            attempt.state.rounds,
+            attempt.state.violating_rows,
+            stopped,
+            attempt.name,
+            attempt.steps,
+        )
+        for attempt in made
+    ]
+    tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in found}
+    return replace(min(found, key=lambda item: item.mean_loss), tried=tried)

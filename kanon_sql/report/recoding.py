@@ -9,11 +9,34 @@ from kanon_sql.report.words import metric, number, percent, plural
 
 __all__ = ["column_cells", "recoding_in_words"]
 
+_BEGUN = {
+    "top": "from the highest levels down",
+    "optimum": "from the full-domain optimum down",
+    "sweep": "a sweep of nodes",
+}
+
 
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     """What was made, in a sentence."""
     made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
-    return f"{made}; a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    ways = len(recoding["tried"])
+    best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
+    lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    return f"{made}{best}; {lost}{_beside_bound(recoding)}"
+
+
+def _beside_bound(recoding: Mapping[str, Any]) -> str:
+    """How far that is from what has to be lost, where it was asked for."""
+    bound = recoding["bound"]
+    if bound is None:
+        return ""
+    least = f"{metric(100 * bound['mean_loss'])} %"
+    nodes = plural(bound["nodes"], "node")
+    said = f"all {nodes} were asked about" if bound["exact"] else f"{nodes} were asked about, each for several levels"
+    if not bound["mean_loss"]:
+        return f"; nothing has to be lost as far as is known ({said})"
+    times = recoding["mean_loss"] / bound["mean_loss"]
+    return f", {times:.1f} times the bound: no recoding with these hierarchies loses less than {least} ({said})"
 
 
 def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, str]]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["RecodingOptions", "recoding_faults"]
 
 _METHODS = ("full_domain", "local")
-_EFFORTS = ("fast",)
+_EFFORTS = ("fast", "best")
 
 
 class RecodingOptions(Part):
@@ -25,15 +25,15 @@ class RecodingOptions(Part):
     Attributes:
         method: ``full_domain``, one level per column for all rows (Samarati 2001), or ``local``, where a value may be
             released at several levels, in different classes (local recoding: Xu et al. 2006).
-        effort: for local, how long to look for classes; None for full_domain.
+        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for full_domain.
     """
 
-    expected: ClassVar[str] = "full_domain or {method: local, effort: fast}"
+    expected: ClassVar[str] = "full_domain, {method: local, effort: fast} or {method: local, effort: best}"
 
     method: Annotated[Literal["full_domain", "local"], checked(choice("recoding", _METHODS))] = Field(
         default="full_domain", description="One level per column for all rows, or levels that differ by class."
     )
-    effort: Annotated[Literal["fast"] | None, checked(choice("effort", _EFFORTS))] = Field(
+    effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
     )
 

@@ -208,6 +208,25 @@ CASES: dict[str, dict[str, Any]] = {
         "privacy": SINGLE_VALUES,
         "suppression": {"limit": 0.9},
     },
+    "local, best, persons, NULLs suppressed": {
+        "recoding": {"method": "local", "effort": "best"},
+        "unit": "person",
+        "quasi_identifiers": {
+            **SPEC["quasi_identifiers"],
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "weight": 2},
+            "illness": None,
+        },
+        "sensitive": [],
+        "nulls": "suppress",
+        "privacy": [{"k_anonymity": 2}],
+        "suppression": {"limit": 0.4},
+    },
+    "local, best, persons with several vectors, l and t": {
+        "recoding": {"method": "local", "effort": "best"},
+        "unit": "person",
+        "keep": [],
+        "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},

@@ -13,7 +13,7 @@ from kanon_sql.frequency import KeptSets
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
-from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local
+from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 
 __all__ = ["plan"]
@@ -28,6 +28,7 @@ def plan(
     budget: Budget | None = None,
     explain: bool = False,
     all_minimal: bool = False,
+    bound: bool = False,
     details: bool = False,
     kept: KeptSets | None = None,
 ) -> Result:
@@ -41,6 +42,7 @@ def plan(
         budget: when to end the search early, at the best node found so far.
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        bound: also compute what no local recoding with these hierarchies loses less than.
         details: also count what a report shows, in two more statements and no scan of the source.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
 
@@ -49,7 +51,8 @@ def plan(
         satisfies the requirements.
 
     Raises:
-        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals, or with local recoding.
+        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals, or with local recoding;
+            or ``bound`` without.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
@@ -67,6 +70,11 @@ def plan(
     for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
         if asked:
             refuse_nodes_of_local(spec, option)
+    if bound and not spec.recoding.is_local:
+        raise UnsupportedError(
+            "--bound: it says what a local recoding loses at least, and full_domain searches for its best node, proven "
+            "or not; leave --bound out, or use recoding: local"
+        )
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
@@ -76,6 +84,7 @@ def plan(
             made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
         with made as found:
             result = _result(found)
+            result = with_bound(result, found) if bound else result
             lattice = found.explained() if explain else None
             more = of_search(found) if details else None
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]

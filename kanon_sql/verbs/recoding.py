@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Chosen
+from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch
 from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.result import Result
 
-__all__ = ["notes_of_local", "refuse_local", "refuse_nodes_of_local"]
+__all__ = ["notes_of_local", "refuse_local", "refuse_nodes_of_local", "with_bound"]
 
 
 def refuse_local(spec: Spec, verb: str, why: str) -> None:
@@ -42,7 +44,19 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
         return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
     if not found.spec.recoding.is_local:
         return ()
-    return [
-        "recoding: local begins with classes that satisfy, and would have to suppress more rows than the full-domain "
-        "optimum: that is taken instead"
-    ]
+    worse = "would have to suppress more rows than the full-domain optimum"
+    if found.spec.recoding.effort == "best":
+        worse += ", or was not sure to lose less"
+    return [f"recoding: local begins with classes that satisfy, and {worse}: that is taken instead"]
+
+
+def with_bound(result: Result, found: NothingToSearch | NothingFound | Chosen | Recoded) -> Result:
+    """The result with what no recoding loses less than, or with the reason why that is not known."""
+    if not isinstance(found, Recoded):
+        return replace(result, notes=[*result.notes, "no lower bound: there is no local recoding to compare it with"])
+    bound = found.bound()
+    if bound is None:
+        why = "no requirement holds of every class that contains one that satisfies it"
+        return replace(result, notes=[*result.notes, f"no lower bound: {why}"])
+    assert result.recoding is not None
+    return replace(result, recoding={**result.recoding, "bound": asdict(bound)})

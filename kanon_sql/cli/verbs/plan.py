@@ -61,6 +61,10 @@ def plan(
         bool,
         typer.Option("--explain", help="Show what is known about every node of the lattice, and why."),
     ] = False,
+    bound: Annotated[
+        bool,
+        typer.Option("--bound", help="For local recoding: show what no such release can lose less than."),
+    ] = False,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
@@ -103,6 +107,7 @@ def plan(
             budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
             all_minimal=all_minimal,
+            bound=bound,
             details=report_file is not None,
         )
         print_result(run, result, output, all_minimal=all_minimal)

@@ -1,0 +1,86 @@
+"""The best of several recodings: from the top down, from the full-domain optimum down, and a sweep that learns of both.
+
+The one that loses least is released. A recoding that begins with the full-domain optimum has no label above its levels
+and suppresses no other rows, so the best never loses more than the optimum does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from kanon_sql.evaluate import Budget
+from kanon_sql.recode.local import specialize
+from kanon_sql.recode.partitions import Partitions, peel
+from kanon_sql.recode.release import Mapped, mapped
+from kanon_sql.recode.sweep import learned, prices_of, sweep
+from kanon_sql.search import Stopped
+
+__all__ = ["OPTIMUM", "TOP", "Attempt", "attempts"]
+
+OPTIMUM, TOP, SWEEP = "optimum", "top", "sweep"
+"""Where an attempt begins: with the full-domain optimum, at the highest levels allowed, or there with a sweep."""
+
+
+@dataclass
+class Attempt:
+    """A recoding, finished or not.
+
+    Attributes:
+        name: where it began: ``top``, ``optimum`` or ``sweep``.
+        state: its partitions, every one of which satisfies.
+        steps: how many steps of a sweep it took.
+    """
+
+    name: str
+    state: Partitions
+    steps: int = 0
+    _mapped: Mapped | None = field(default=None, repr=False)
+    _tries: int = 0
+
+    @property
+    def mapped(self) -> Mapped:
+        """Its classes."""
+        if self._mapped is None:
+            workspace, self._tries = self.state.workspace, self._tries + 1  # one that was interrupted left its tables
+            workspace.report("labelling the classes", None)
+            self._mapped = mapped(self.state.apart(f"{workspace.prefix}labelled{self._tries}_"))
+        return self._mapped
+
+
+def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple[list[Attempt], str | None]:
+    """Divide the partitions of some attempts from the top down, then sweep the nodes whose levels their classes have.
+
+    Args:
+        given: attempts that have just begun; the sweep begins where the last one does.
+        budget: when to end early.
+        sweeps: whether to sweep.
+
+    Returns:
+        The attempts that can be released, and why it ended early, in words; None if it did not.
+    """
+    for attempt in given:
+        peel(attempt.state)
+    made: list[Attempt] = []
+    try:
+        with budget.limits(given[0].state.workspace.engine):
+            for attempt in given:
+                made.append(attempt)
+                specialize(attempt.state)
+            if sweeps and given[-1].state.steps is not None:
+                found = _swept(made)
+                made.append(found)
+                specialize(found.state)
+    except Stopped as stopped:
+        return made, str(stopped)
+    return made, None
+
+
+def _swept(made: Sequence[Attempt]) -> Attempt:
+    """A sweep of the nodes that some attempts used; it begins where the last of them did."""
+    state = made[-1].state.apart("swept_")
+    state.open, state.last, state.rounds = state.vectors, 0, 0
+    peel(state)
+    prices = prices_of(state)
+    nodes = learned(state, [attempt.mapped for attempt in made], prices)
+    return Attempt(SWEEP, state, sweep(state, nodes, prices))

@@ -1,0 +1,203 @@
+"""Sweeps over nodes of the lattice: every vector claims the class in which it loses least, node batch by node batch.
+
+A class of a node costs each of its rows the same. In a step every open vector claims, among the classes of a batch of
+nodes that satisfy with all vectors still open, the one that costs least; a class whose claimants satisfy by themselves
+is closed. Steps go on until a batch closes nothing more; then the next batch of nodes, dearer on average, has its turn.
+
+Which nodes: those whose levels the classes of other recodings have, and their neighbours, the most used first. What is
+left over at the end stays one partition; it and all classes are then divided from the top down.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.recode.partitions import Partitions
+from kanon_sql.recode.paths import PRICE
+from kanon_sql.recode.release import Mapped
+from kanon_sql.search import Node
+from kanon_sql.sql import Relation, render, slot
+
+__all__ = [
+    "BATCH",
+    "NODES",
+    "STATEMENTS_A_STEP",
+    "STEPS_A_BATCH",
+    "Prices",
+    "learned",
+    "nodes_table",
+    "prices_of",
+    "sweep",
+]
+
+NODES = 512
+"""The most nodes that are swept."""
+
+BATCH = 64
+"""How many nodes vectors choose among in one step."""
+
+STEPS_A_BATCH = 16
+"""No batch takes more steps: what it would still close, the next ones may."""
+
+STATEMENTS_A_STEP = 5
+"""No step takes more statements, whatever the table, its columns or the requirements are."""
+
+NUMBERS = 2**16
+"""More than there are nodes: a price and the number of its node are one number."""
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What labels cost.
+
+    Attributes:
+        table: per vector, column and level.
+        means: per quasi-identifier and level, what that level costs all rows together.
+        rows: these rows.
+    """
+
+    table: Relation
+    means: Mapping[int, Mapping[int, int]]
+    rows: int
+
+    def of(self, node: Node) -> int:
+        """What a node costs all rows together, if none is suppressed."""
+        return sum(own[node[index]] for index, own in self.means.items())
+
+    def share(self, node: Node) -> float:
+        """The same as a share of what can be lost; rather too low than too high."""
+        return self.of(node) / (PRICE * self.rows)
+
+
+def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
+    """What the labels of every vector cost, written down.
+
+    Args:
+        state: partitions whose columns have the levels to price.
+        weighted: whether columns weigh what the spec says; else all weigh the same.
+    """
+    paths = [path if weighted else path.weighing(1 / len(state.paths)) for path in state.paths]
+    tables = {f"lookup{lookup.index}": lookup.table for lookup in state.sets.lookups}
+    priced, rows = tuple(path for path in paths if path.low < path.height), state.sets.kept_rows
+    table = state.make("prices", "prices", {"vectors": state.vectors, **tables}, attributes=priced)
+    figures = iter(state.row("mean_prices", {"prices": table}, attributes=priced))
+    means = {path.index: {level: next(figures) for level in range(path.low, path.high + 1)} for path in priced}
+    tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in paths}
+    return Prices(table, tops | means, rows)
+
+
+def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:
+    """The nodes to sweep, the cheapest first: those of the classes of some recodings, and their neighbours.
+
+    Args:
+        state: the partitions that the sweep will begin with; no node is above their highest levels.
+        made: the recodings.
+        prices: what levels cost.
+    """
+    rows: Counter[Node] = Counter()
+    for mapped in made:
+        statement = state.workspace.compiler.filled(
+            "recode/learned",
+            {"classes": state.workspace.quoted(mapped.classes)},
+            attributes=tuple(mapped.paths),
+            most=NODES,
+        )
+        for *levels, count in state.workspace.query(statement, NODES):
+            rows[tuple(map(int, levels))] += int(count)
+    near: Counter[Node] = Counter()
+    for node, count in rows.items():
+        for path in state.cuttable:
+            for level in (node[path.index] - 1, node[path.index] + 1):
+                if path.low <= level <= path.high:
+                    near[(*node[: path.index], level, *node[path.index + 1 :])] += count
+    beside = 2 * max(1, len(state.cuttable))
+    worth = {node: beside * rows[node] + near[node] for node in rows.keys() | near.keys()}
+    best = sorted(worth, key=lambda node: (-worth[node], node))[:NODES]
+    return sorted(best, key=lambda node: (prices.of(node), node))
+
+
+def sweep(state: Partitions, nodes: Sequence[Node], prices: Prices) -> int:
+    """Close what nodes have classes for, and open all partitions again, so that they can be divided.
+
+    Args:
+        state: partitions that were begun.
+        nodes: the cheapest first.
+        prices: what levels cost.
+
+    Returns:
+        How many steps it took.
+    """
+    return _Sweep(state, prices, nodes_table(state, [(node, node) for node in nodes])).run(len(nodes))
+
+
+def nodes_table(state: Partitions, nodes: Sequence[tuple[Node, Node]], what: str = "nodes") -> Relation:
+    """Nodes as a table: the levels that are paid for, and those by which classes are made."""
+    words = range(len(state.words))
+    columns = ["number", *(f"mask{word}" for word in words), *(f"level{path.index}" for path in state.paths)]
+    rows = [[number, *state.sets.codes.masks(made), *paid] for number, (paid, made) in enumerate(nodes)]
+    numbers = state.workspace.dialect.numbers("numbers", columns, rows)
+    return state.make("nodes", what, {}, {"numbers": numbers}, columns=tuple(columns))
+
+
+@dataclass
+class _Sweep:
+    """The steps of a sweep."""
+
+    state: Partitions
+    prices: Prices
+    nodes: Relation
+    steps: int = 0
+
+    def run(self, count: int) -> int:
+        """Go through all batches, and house what is left."""
+        state = self.state
+        self._replace(state.make("unswept", "unswept", {"open": state.open}))
+        (left,) = state.row("live_count", {"open": state.open})
+        for start in range(0, count, BATCH):
+            for _ in range(STEPS_A_BATCH):
+                before, left = left, self._step(start) if left else 0
+                if left == before:
+                    break
+            state.workspace.report(f"recoding locally: {min(count, start + BATCH)} of {count} nodes swept", None)
+        leftovers = state.judge.judged("leftovers", render("recode/unclaimed"), ["part"], {"open": state.open})
+        tables = {"vectors": state.vectors, "leftovers": leftovers, "prices": self.prices.table}
+        homed = state.make(
+            "homed", "homed", {"open": state.open, **tables},
+            words=state.names, by_person=state.judge.by_person, attributes=state.cuttable, numbers=NUMBERS,
+        )  # fmt: skip
+        self._replace(homed)
+        return self.steps
+
+    def _step(self, start: int) -> int:
+        """One step of a batch; returns how many vectors are still open."""
+        state, judge = self.state, self.state.judge
+        keys = ("node", *(f"key{word}" for word in range(len(state.words))))
+        context = {"words": state.names, "by_person": judge.by_person}
+        cells = render("recode/at_nodes", **context, batch=True)
+        priced = render(
+            "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS,
+            flagged=judge.flagged(cells, keys, "vector"),
+        )  # fmt: skip
+        tables = {"open": state.open, "nodes": self.nodes, "prices": self.prices.table, **judge.tables}
+        self.steps += 1
+        claims = state.make(
+            "claims", f"claims{self.steps}", tables,
+            {"first_node": str(start), "end_node": str(start + BATCH)},
+            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, **context,
+        )  # fmt: skip
+        held = judge.flagged(slot("claims"), keys, "vector")
+        swept = state.make(
+            "swept", f"swept{self.steps}", {"open": state.open, "claims": claims, **judge.tables},
+            {"first": str(state.last)}, keys=keys, flagged=held, **context,
+        )  # fmt: skip
+        self._replace(swept)
+        state.workspace.drop(claims)
+        (left,) = state.row("live_count", {"open": state.open})
+        return left
+
+    def _replace(self, following: Relation) -> None:
+        state = self.state
+        state.workspace.drop(state.open)
+        state.open, state.last = following, state.last + state.count
