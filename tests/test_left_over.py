@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 import kanon_sql
-from kanon_sql.engines import Engine
+from kanon_sql.engines import SCRATCH_TABLE, Engine, open_workspace
 from kanon_sql.errors import DatabaseError
 from kanon_sql.sql.statement import Statement
+from kanon_sql.sql.text import Relation
 from kanon_sql.verbs.clean import clean
 
 SCRATCH = re.compile(r"kanon_[0-9a-f]{8}_\w+")
@@ -113,3 +114,22 @@ def test_what_was_all_dropped_is_forgotten_in_one_statement(engine: Engine) -> N
     assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
     assert watched.names.count("engines/scratch/forget_run") == 1
     assert watched.names.count("engines/scratch/forget") == 1, "the name that the release was written under"
+
+
+def test_a_table_that_is_made_again_under_its_name_is_recorded_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where rows cannot be deleted: a ledger lets one run write several releases, each under the run's name."""
+    monkeypatch.setattr(type(engine.dialect), "deletes", False)
+    record = Relation((SCRATCH_TABLE,))
+    with open_workspace(engine, "people") as workspace:
+        made = Relation((f"kanon_{workspace.run_id}_release",))
+        workspace.create_shared("engines/scratch/create_record", record)
+        for _ in range(3):
+            workspace.record(made, record)
+            assert [item.name for item in clean(engine, drop=False).objects] == [made.parts[0]]
+            workspace.forget(made, record)
+            assert clean(engine, drop=False).objects == ()
+        workspace.record(made, record)
+    assert [item.state for item in clean(engine, drop=True).objects] == ["already gone"]
+    assert clean(engine, drop=False).objects == ()

@@ -15,11 +15,14 @@ from servers import subject_of
 from servers.spark import SparkSubject
 
 import kanon_sql
+from kanon_sql.engines import SCRATCH_TABLE, open_workspace
 from kanon_sql.engines.base import Engine
 from kanon_sql.engines.spark import SETTINGS
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Creation, Statement
+from kanon_sql.sql.text import Relation
 from kanon_sql.testing.cases import NAMES
+from kanon_sql.verbs.clean import clean
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
@@ -296,6 +299,18 @@ def test_what_it_would_cost(spark: SparkSubject, engine: Engine) -> None:
     counted = engine.estimate("few")
     assert counted is not None
     assert counted.rows == 10
+
+
+def test_a_table_that_is_made_again_under_its_name_is_recorded_again(engine: Engine, spark: SparkSubject) -> None:
+    record = Relation((SCRATCH_TABLE,))
+    with open_workspace(engine, "VALUES (1)") as workspace:
+        made = Relation((f"kanon_{workspace.run_id}_release",))
+        workspace.create_shared("engines/scratch/create_record", record)
+        for _ in range(2):
+            workspace.record(made, record)
+            assert made.parts[0] in [item.name for item in clean(engine, drop=False).objects]
+            workspace.forget(made, record)
+            assert made.parts[0] not in [item.name for item in clean(engine, drop=False).objects]
 
 
 def test_cancelling_when_nothing_runs(engine: Engine) -> None:

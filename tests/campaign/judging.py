@@ -101,9 +101,10 @@ def recorded(place: Place) -> list[str]:
     """The scratch tables that are recorded, and not said to be forgotten where no row can be deleted."""
     if SCRATCH_TABLE not in place.tables():
         return []
-    rows = place.fetch(f"SELECT object_name, created_at FROM {SCRATCH_TABLE}")
-    forgotten = {name for name, created_at in rows if created_at == "forgotten"}
-    return [json.loads(name)[-1] for name, _ in rows if name not in forgotten]
+    times: Counter[str] = Counter()
+    for name, created_at in place.fetch(f"SELECT object_name, created_at FROM {SCRATCH_TABLE}"):
+        times[name] += -1 if created_at == "forgotten" else 1
+    return [json.loads(name)[-1] for name, count in times.items() if count > 0]
 
 
 def examine(place: Place, case: Case, before: Before, *, changed: bool = False) -> Verdict:
