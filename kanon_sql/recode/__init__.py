@@ -7,9 +7,8 @@ query that judges nodes and tables. At the end every vector has a class, and eve
 
 from __future__ import annotations
 
-from kanon_sql.recode.bound import Bound
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import Recoded, recoded
 
-__all__ = ["Bound", "Mapped", "Path", "Recoded", "recoded"]
+__all__ = ["Mapped", "Path", "Recoded", "recoded"]
