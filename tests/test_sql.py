@@ -519,7 +519,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}
     rare |= {"evaluate/rollup", "engines/scratch/forget_run", "evaluate/there"}
-    # Labels with one text for two sets of values, persons in two classes, and rows that positions expose: by other tests.
+    # Labels with one text for two sets of values, persons in two classes, rows that positions expose: by other tests.
     rare |= {"recode/raised", "recode/restored", "disclosure/attacks/position_revealed"}
     rare |= {f"release/manifest/{name}" for name in ("withdraw", "settle", "settled", "pending", "named")}
     rare |= {name for name in template_names() if name.startswith("verbs/dbt/")}  # dbt runs them
