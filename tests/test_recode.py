@@ -14,7 +14,7 @@ import kanon_sql
 from kanon_sql.engines.base import Meter
 from kanon_sql.engines.spark import CAPABILITIES as SPARK
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
-from kanon_sql.recode.local import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
+from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
 from kanon_sql.recode.sweep import STATEMENTS_A_STEP
 from kanon_sql.release import write as write_module
 from kanon_sql.report.recoding import recoding_in_words

@@ -1,14 +1,15 @@
 """Recodings that are not full-domain: partitions of the frequency set, and what each is released as.
 
 One state of partitions holds the vectors of open and of closed ones; a method advances all of them in rounds of a few
-statements, and is one file (:mod:`kanon_sql.recode.local`). Whether a group of vectors satisfies is asked by the class
-query that judges nodes and tables. At the end every vector has a class, and every class a label per column.
+statements, and is one file that :mod:`kanon_sql.recode.run` names. Whether a group of vectors satisfies is asked by the
+class query that judges nodes and tables. At the end every vector has a class, and every class a label per column.
 """
 
 from __future__ import annotations
 
 from kanon_sql.recode.paths import Path
+from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.release import Mapped
-from kanon_sql.recode.run import Recoded, recoded
+from kanon_sql.recode.run import recoded
 
 __all__ = ["Mapped", "Path", "Recoded", "recoded"]

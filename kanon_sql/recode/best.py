@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kanon_sql.evaluate import Budget
-from kanon_sql.recode.local import specialize
 from kanon_sql.recode.partitions import Partitions, peel
 from kanon_sql.recode.release import Mapped, mapped
+from kanon_sql.recode.specialize import specialize
 from kanon_sql.recode.sweep import learned, prices_of, sweep
 from kanon_sql.search import Stopped
 

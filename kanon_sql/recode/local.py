@@ -1,132 +1,80 @@
-"""Local recoding from the top down: partitions are cut along one column at a time while all parts satisfy.
-
-Top-down specialization (Fung, Wang, Yu 2005) of partitions of the rows (LeFevre et al. 2006), with labels of the
-hierarchies. A round advances all partitions at once:
-
-    cells    what each column could be cut into: the children of the partition's lowest common ancestor
-    judged   whether each child satisfies, by the class query that verifies a release as well
-    cuts     the best allowable cut of each partition
-    moved    partitions without one are closed; the vectors of the others go into the parts
-
-Children that do not satisfy are pooled, and the pool keeps the label above them. A pool that does not satisfy takes in
-the child that gains least; where sizes decide everything, it is given the most similar vectors of a large child.
-"""
+"""Local recoding: where it begins, and the recoding that loses least of those that begin somewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 
-from kanon_sql.recode.partitions import Partitions
-from kanon_sql.sql import Relation, Sql, render, slot
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
+from kanon_sql.frequency import Prepared
+from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
+from kanon_sql.recode.partitions import begin
+from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.sweep import prices_of
+from kanon_sql.spec import Spec
 
-__all__ = ["STATEMENTS_A_ROUND", "STATEMENTS_A_ROUND_OF_SIZES", "specialize"]
-
-STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES = 15, 7
-"""No round takes more statements, whatever the table and its columns are; fewer where class sizes decide everything."""
-
-PRECISION = 1e9
-"""How many different gains of children are told apart."""
-
-_CHILD = ("part", "attribute", "child_level", "child")
-_POOL = ("part", "attribute")
+__all__ = ["recoded_locally"]
 
 
-def specialize(state: Partitions) -> None:
-    """Divide the partitions until none has an allowable cut; whatever raises in between leaves partitions that satisfy.
+def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+    """Divide the classes at the highest levels allowed, or those of the full-domain optimum, from the top down.
 
     Args:
-        state: partitions that satisfy.
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        budget: when to end the rounds early; what is not divided by then is released as it stands.
+
+    Returns:
+        A recoding; or what the search of the lattice found, where the classes at the highest levels do not satisfy and
+        no recoding that begins with the full-domain optimum suppresses as few rows as that does.
     """
-    while state.steps is not None and _round(state):
-        state.workspace.report(f"recoding locally: round {state.rounds}", None)
+    sets = given.sets
+    top = highest_levels(sets)
+    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
+    most = spec.suppression.max_rows(sets.rows)
+    hopeless = out_of_reach(given.workspace, given.models, sets, most)
+    if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
+        return search_in(given, spec, budget)
+    given.workspace.report("recoding locally", None)
+    best = spec.recoding.effort == "best"
+    top_attempt = Attempt(TOP, begin(given.workspace, sets, given.models, top))
+    hidden = top_attempt.state.violating_rows + sets.null_rows
+    if top_attempt.state.violating_rows == 0 and not best:
+        return _released(given, spec, [top_attempt], budget)
+    found = search_in(given, spec, budget)
+    if not isinstance(found, Chosen):
+        return found if hidden > most else _released(given, spec, [top_attempt], budget)
+    suppressed = found.rows()["suppressed"]
+    begun = [top_attempt] if hidden <= suppressed else []
+    if begun and (not best or found.node == top):
+        return _released(given, spec, begun, budget)
+    if not best and found.node == bottom:
+        return found
+    state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
+    if state.violating_rows + sets.null_rows <= suppressed:
+        return _released(given, spec, [Attempt(OPTIMUM, state), *begun], budget)
+    if not begun:
+        return found
+    made = _released(given, spec, begun, budget)  # no recoding begins with the optimum: compare with it
+    least = (prices_of(state).share(found.node) * sets.kept_rows + sets.null_rows) / sets.rows
+    return made if made.mean_loss <= least else found
 
 
-def _round(state: Partitions) -> bool:
-    """Cut every open partition that has an allowable cut; False if none has."""
-    step = _Round(state)
-    cuts = step.cuts()
-    found, needy, last = state.row("cut_count", {"cuts": cuts})
-    if found:
-        judge = state.judge
-        moved = state.make(
-            "moved", f"open{state.rounds + 1}", {"open": state.open, "cuts": cuts},
-            attributes=state.cuttable, words=state.names, size=judge.size, by_person=judge.by_person, donors=needy > 0,
-        )  # fmt: skip
-        state.advance(moved, last)
-    step.drop()
-    return bool(found)
-
-
-@dataclass
-class _Round:
-    """What one round makes on its way to the cuts."""
-
-    state: Partitions
-    made: list[Relation] = field(default_factory=list)
-
-    def cuts(self) -> Relation:
-        """The best allowable cut of every open partition."""
-        state, judge = self.state, self.state.judge
-        assert state.steps is not None
-        opened = {"open": state.open, "steps": state.steps}
-        cells = render(
-            "recode/cells", words=state.names, depth=state.depth, least=judge.least_size, by_person=judge.by_person
+def _released(given: Prepared, spec: Spec, begun: list[Attempt], budget: Budget) -> Recoded:
+    """The recoding that loses least of those that begin somewhere."""
+    made, stopped = attempts(begun, budget, sweeps=spec.recoding.effort == "best")
+    found = [
+        Recoded(
+            spec,
+            given,
+            attempt.mapped,
+            attempt.state.judge,
+            attempt.state.rounds,
+            attempt.state.violating_rows,
+            stopped,
+            attempt.name,
+            attempt.steps,
         )
-        if judge.donors is not None:
-            children = self._judged("children", Sql(f"({cells})"), _CHILD, opened, largest=True)
-            return self._cuts(self._ranked(), {"children": children, "labels": state.labels})
-        return self._judged_cuts(self._make("stored_cells", opened, cells=cells))
-
-    def _judged_cuts(self, cells: Relation) -> Relation:
-        """Where sizes do not decide: pools are judged, and those that violate with the child that would join them."""
-        judge = self.state.judge
-        children = self._judged("children", slot("grouped"), _CHILD, {"grouped": cells})
-        ranked = self._make("stored_ranked", {"children": children, "labels": self.state.labels}, ranked=self._ranked())
-        pooled = {"cells": cells, "ranked": ranked}
-        pools = self._judged("pools", self._pooled(joined=False), _POOL, pooled)
-        found = {"ranked": ranked, "pools": pools}
-        if not judge.joins_safely:
-            found["merges"] = self._judged("merges", self._pooled(joined=True), _POOL, {**pooled, "pools": pools})
-        return self._cuts(render("recode/stored"), found)
-
-    def _ranked(self) -> Sql:
-        state = self.state
-        most = state.kept_rows * max(lookup.quasi_identifier.weight for lookup in state.sets.lookups)
-        donors = state.judge.donors is not None
-        return render("recode/ranked", donors=donors, width=state.width, scale=PRECISION / (most or 1))
-
-    def _pooled(self, *, joined: bool) -> Sql:
-        return render("recode/pooled_cells", joined=joined, by_person=self.state.judge.by_person)
-
-    def _cuts(self, ranked: Sql, tables: Mapping[str, Relation]) -> Relation:
-        fills = {"first": str(self.state.last)}
-        return self._make(
-            "cuts", tables, fills,
-            ranked=ranked, donors=self.state.judge.donors, merges="merges" in tables, width=self.state.width,
-        )  # fmt: skip
-
-    def _judged(
-        self,
-        what: str,
-        grouped: Sql,
-        keys: tuple[str, ...],
-        tables: Mapping[str, Relation],
-        *,
-        largest: bool = False,
-    ) -> Relation:
-        table = self.state.judge.judged(f"{what}{self.state.rounds}", grouped, keys, tables, largest=largest)
-        self.made.append(table)
-        return table
-
-    def _make(
-        self, name: str, tables: Mapping[str, Relation], fills: Mapping[str, str] | None = None, **context: Hashable
-    ) -> Relation:
-        table = self.state.make(name, f"{name}{self.state.rounds}", tables, fills, **context)
-        self.made.append(table)
-        return table
-
-    def drop(self) -> None:
-        """Drop it."""
-        for table in reversed(self.made):
-            self.state.workspace.drop(table)
+        for attempt in made
+    ]
+    tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in found}
+    return replace(min(found, key=lambda item: item.mean_loss), tried=tried)

@@ -2,192 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import (
-    Budget,
-    Chosen,
-    Covering,
-    Examination,
-    NothingFound,
-    NothingToSearch,
-    Searched,
-    Table,
-    achieved_context,
-    flagged_classes,
-    node_frames,
-    out_of_reach,
-    read_examination,
-    refuse_together,
-    search_in,
-    size_edges,
-    size_number,
-)
-from kanon_sql.frequency import FrequencySets, KeptSets, Prepared, prepared
-from kanon_sql.models import TCloseness, closeness_among, geometric_mean, models_of, normalized_share
-from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
-from kanon_sql.recode.bound import Bound, bound_of
-from kanon_sql.recode.judge import Judge
-from kanon_sql.recode.partitions import begin
-from kanon_sql.recode.release import Mapped
-from kanon_sql.recode.sweep import prices_of
-from kanon_sql.search import Node
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, refuse_together
+from kanon_sql.frequency import KeptSets, Prepared, prepared
+from kanon_sql.models import models_of
+from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
 
-__all__ = ["Recoded", "Tried", "recoded"]
+__all__ = ["recoded"]
 
-
-@dataclass(frozen=True)
-class Tried:
-    """What one beginning led to.
-
-    Attributes:
-        mean_loss: the mean loss of a cell, columns weighted as the spec says.
-        rounds: how many rounds it took.
-        steps: how many steps of a sweep.
-    """
-
-    mean_loss: float
-    rounds: int
-    steps: int
-
-
-@dataclass(frozen=True)
-class Recoded(Searched):
-    """A recoding that is over. Its workspace is still open, and its scratch tables exist.
-
-    Attributes:
-        mapped: which vector is released as which class.
-        judge: the requirements as every class satisfies them.
-        rounds: how many rounds it took.
-        violating: rows suppressed since their class violates at the node that the recoding began with.
-        stopped: why it ended early, in words; None if it did not.
-        start: where it began: ``top``, ``optimum`` or ``sweep``.
-        steps: how many steps of a sweep it took.
-        tried: per start that was tried, the mean loss (its columns weighted), and the rounds.
-    """
-
-    mapped: Mapped
-    judge: Judge
-    rounds: int
-    violating: int
-    stopped: str | None
-    start: str
-    steps: int
-    tried: Mapping[str, Tried] = field(default_factory=dict)
-
-    def rows(self) -> dict[str, int]:
-        """Rows of the source, released and suppressed."""
-        suppressed = self.violating + self.sets.null_rows
-        return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
-
-    def metrics(self) -> dict[str, float]:
-        """The quality metrics that are defined without a node, and the mean loss of a cell."""
-        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
-        shares = [
-            column.covered / lookup.domain_rows + suppressed
-            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
-        ]
-        weights = [lookup.quasi_identifier.weight for lookup in self.sets.lookups]
-        losses = [
-            normalized_share(share, rows, lookup.domain_rows)
-            for lookup, share in zip(self.sets.lookups, shares, strict=True)
-        ]
-        return {
-            "loss": geometric_mean(losses, [weight / max(weights) for weight in weights]),
-            "discernibility": self.mapped.squares + float(suppressed) * rows,
-            "average_class_size": rows / (self.mapped.count + (suppressed > 0)),
-        }
-
-    @property
-    def losses(self) -> dict[str, float]:
-        """Per column, the mean over its cells of the share of detail lost: (values under the label - 1) / (values - 1).
-
-        A suppressed cell has lost all of it.
-        """
-        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
-        return {
-            lookup.name: (
-                ((column.covered - self.mapped.rows) / (lookup.domain_rows - 1) + suppressed) / rows
-                if lookup.domain_rows > 1
-                else suppressed / rows
-            )
-            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
-        }
-
-    @property
-    def mean_loss(self) -> float:
-        """The mean of the columns' losses, weighted as the spec says; at 12 digits, so that engines agree on ties."""
-        weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
-        total = sum(weights[name] * loss for name, loss in self.losses.items())
-        return float(f"{total / sum(weights.values()):.12g}")
-
-    def tables(self) -> list[Table]:
-        """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
-        asked = closeness_among(self.models)
-        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
-        others = [name for name in protected if all(model.attribute != name for model in asked)]
-        closeness = [*asked, *(TCloseness(name, 1.0) for name in others)]
-        raw = (0,) * len(self.sets.lookups)
-        source = node_frames(self.sets, raw, Covering(raw, self.sets.base, self.sets.values, 0), self.judge.models)
-        return [
-            Table("source", source, self.sets.kept_rows, closeness),
-            Table("release", self.judge.classes(self.mapped.classed), self.mapped.rows, closeness),
-        ]
-
-    def achieved(self) -> Examination:
-        """What the classes achieve, from the frequency sets."""
-        edges = size_edges(self.judge.models)
-        rows = self.workspace.fetch(
-            "evaluate/achieved",
-            len(edges) + 1,
-            flagged=flagged_classes(self.judge.classes(self.mapped.classed), self.judge.models, with_keys=False),
-            kept_only=False,
-            size=size_number(edges),
-            checks_size=False,
-            table=None,
-            where=None,
-            **achieved_context(self.judge.models),
-        )
-        found = read_examination(rows, self.judge.models, self.mapped.rows)
-        return replace(
-            found,
-            achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
-        )
-
-    def bound(self) -> Bound | None:
-        """What no recoding with these hierarchies loses less than; None where that cannot be told."""
-        return bound_of(self.prepared, _highest(self.sets))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The recoding as it stands in results and manifests."""
-        losses, options = self.losses, self.spec.recoding
-        return {
-            "method": options.method,
-            "effort": options.effort,
-            "start": self.start,
-            "tried": {name: asdict(tried) for name, tried in self.tried.items()},
-            "rounds": self.rounds,
-            "stopped": self.stopped,
-            "partitions": self.mapped.count,
-            "mean_loss": sum(losses.values()) / len(losses),
-            "bound": None,
-            "columns": {
-                lookup.name: {
-                    "mean_loss": losses[lookup.name],
-                    "levels": {
-                        str(level): {"labels": labels, "rows": column.rows[level]}
-                        for level, labels in sorted(column.labels.items())
-                    },
-                }
-                for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
-            },
-        }
+METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
+    "local": recoded_locally,
+}
+"""By the name that a spec calls it by; each is one file."""
 
 
 @contextmanager
@@ -203,7 +35,7 @@ def recoded(
 
     Args:
         engine: where the source is.
-        spec: what to anonymize and how; ``recoding`` is local.
+        spec: what to anonymize and how; ``recoding`` is not full-domain.
         report: called with each stage in plain words.
         budget: when to end the rounds early; what is not divided by then is released as it stands.
         kept: frequency sets of the run before, to be used if they are the same, and left for the next one.
@@ -213,81 +45,21 @@ def recoded(
         no recoding that begins with the full-domain optimum suppresses as few rows as that does.
 
     Raises:
-        UnsupportedError: the spec asks for what no local recoding can promise.
+        UnsupportedError: the spec asks for what the recoding cannot promise.
         KanonError: whatever the stages raise.
     """
     models = models_of(spec)
     refuse_together(engine, spec, models)
+    method = f"recoding: {spec.recoding.method}"
     if not engine.capabilities.derives_often:
         raise UnsupportedError(
-            f"recoding: local makes each round's tables out of those of the round before, which {engine.dialect.name} "
-            "plans for longer with every round, minutes after a few; recode in another engine, or use "
-            "recoding: full_domain"
+            f"{method} makes each round's tables out of those of the round before, which {engine.dialect.name} plans "
+            "for longer with every round, minutes after a few; recode in another engine, or use recoding: full_domain"
         )
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
-            "recoding: local keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow "
-            "scratch tables (temp or schema), or use recoding: full_domain"
+            f"{method} keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow scratch "
+            "tables (temp or schema), or use recoding: full_domain"
         )
     with prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report) as given:
-        yield _recoded(given, spec, budget or Budget())
-
-
-def _highest(sets: FrequencySets) -> Node:
-    """The highest levels allowed."""
-    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
-    return tuple(height if most is None else most for most, height in limits)
-
-
-def _recoded(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
-    sets = given.sets
-    top = _highest(sets)
-    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
-    most = spec.suppression.max_rows(sets.rows)
-    hopeless = out_of_reach(given.workspace, given.models, sets, most)
-    if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
-        return search_in(given, spec, budget)
-    given.workspace.report("recoding locally", None)
-    best = spec.recoding.effort == "best"
-    top_attempt = Attempt(TOP, begin(given.workspace, sets, given.models, top))
-    hidden = top_attempt.state.violating_rows + sets.null_rows
-    if top_attempt.state.violating_rows == 0 and not best:
-        return _released(given, spec, [top_attempt], budget)
-    found = search_in(given, spec, budget)
-    if not isinstance(found, Chosen):
-        return found if hidden > most else _released(given, spec, [top_attempt], budget)
-    suppressed = found.rows()["suppressed"]
-    begun = [top_attempt] if hidden <= suppressed else []
-    if begun and (not best or found.node == top):
-        return _released(given, spec, begun, budget)
-    if not best and found.node == bottom:
-        return found
-    state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
-    if state.violating_rows + sets.null_rows <= suppressed:
-        return _released(given, spec, [Attempt(OPTIMUM, state), *begun], budget)
-    if not begun:
-        return found
-    made = _released(given, spec, begun, budget)  # no recoding begins with the optimum: compare with it
-    least = (prices_of(state).share(found.node) * sets.kept_rows + sets.null_rows) / sets.rows
-    return made if made.mean_loss <= least else found
-
-
-def _released(given: Prepared, spec: Spec, begun: list[Attempt], budget: Budget) -> Recoded:
-    """The recoding that loses least of those that begin somewhere."""
-    made, stopped = attempts(begun, budget, sweeps=spec.recoding.effort == "best")
-    found = [
-        Recoded(
-            spec,
-            given,
-            attempt.mapped,
-            attempt.state.judge,
-            attempt.state.rounds,
-            attempt.state.violating_rows,
-            stopped,
-            attempt.name,
-            attempt.steps,
-        )
-        for attempt in made
-    ]
-    tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in found}
-    return replace(min(found, key=lambda item: item.mean_loss), tried=tried)
+        yield METHODS[spec.recoding.method](given, spec, budget or Budget())

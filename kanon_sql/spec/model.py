@@ -252,7 +252,7 @@ class Spec(Part):
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
         found = self.to_dict()
-        if not self.recoding.is_local:  # what was published before there were others has the hash of then
+        if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
         return sha256(found)
 

@@ -56,9 +56,9 @@ class RecodingOptions(Part):
         return {"anyOf": [{"enum": list(_METHODS)}, handler.resolve_ref_schema(handler(core))]}
 
     @property
-    def is_local(self) -> bool:
-        """Whether the levels differ by class, so that no node of the lattice describes the release."""
-        return self.method == "local"
+    def is_full_domain(self) -> bool:
+        """Whether one node of the lattice describes the release; else labels differ by class."""
+        return self.method == "full_domain"
 
     def to_dict(self) -> str | dict[str, str]:
         """As a spec has it."""
@@ -67,7 +67,7 @@ class RecodingOptions(Part):
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec with local recoding cannot have."""
-    if not spec.recoding.is_local:
+    if spec.recoding.is_full_domain:
         return
     if spec.search.of_intervals:
         why = (

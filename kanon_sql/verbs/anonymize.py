@@ -95,11 +95,11 @@ def anonymize(
             refuse_foreign_release(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
-        if spec.recoding.is_local:
-            with recoded(engine, spec, report, budget) as local:
-                result, _ = _released(local, earlier, started, details=details)
-        else:
+        if spec.recoding.is_full_domain:
             result = _searched(engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details)
+        else:
+            with recoded(engine, spec, report, budget) as found:
+                result, _ = _released(found, earlier, started, details=details)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 

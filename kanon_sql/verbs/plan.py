@@ -70,7 +70,7 @@ def plan(
     for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
         if asked:
             refuse_nodes_of_local(spec, option)
-    if bound and not spec.recoding.is_local:
+    if bound and spec.recoding.is_full_domain:
         raise UnsupportedError(
             "--bound: it says what a local recoding loses at least, and full_domain searches for its best node, proven "
             "or not; leave --bound out, or use recoding: local"
@@ -78,7 +78,7 @@ def plan(
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
         made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
-        if spec.recoding.is_local:
+        if not spec.recoding.is_full_domain:
             made = recoded(engine, spec, report, budget, kept=kept)
         else:
             made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)

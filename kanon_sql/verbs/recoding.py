@@ -25,7 +25,7 @@ def refuse_local(spec: Spec, verb: str, why: str) -> None:
     Raises:
         UnsupportedError: the spec asks for local recoding.
     """
-    if spec.recoding.is_local:
+    if not spec.recoding.is_full_domain:
         raise UnsupportedError(f"{verb}: {why}; use recoding: full_domain")
 
 
@@ -42,7 +42,7 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
     """What the user should know of a local recoding, or of the node that was taken instead."""
     if isinstance(found, Recoded):
         return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
-    if not found.spec.recoding.is_local:
+    if found.spec.recoding.is_full_domain:
         return ()
     worse = "would have to suppress more rows than the full-domain optimum"
     if found.spec.recoding.effort == "best":

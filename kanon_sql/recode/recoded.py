@@ -1,0 +1,182 @@
+"""A recoding that is over: what it made of the frequency sets, and what that loses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from kanon_sql.evaluate import (
+    Covering,
+    Examination,
+    Searched,
+    Table,
+    achieved_context,
+    flagged_classes,
+    node_frames,
+    read_examination,
+    size_edges,
+    size_number,
+)
+from kanon_sql.frequency import FrequencySets
+from kanon_sql.models import TCloseness, closeness_among, geometric_mean, normalized_share
+from kanon_sql.recode.bound import Bound, bound_of
+from kanon_sql.recode.judge import Judge
+from kanon_sql.recode.release import Mapped
+from kanon_sql.search import Node
+
+__all__ = ["Recoded", "Tried", "highest_levels"]
+
+
+def highest_levels(sets: FrequencySets) -> Node:
+    """The highest levels allowed."""
+    limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
+    return tuple(height if most is None else most for most, height in limits)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """What one beginning led to.
+
+    Attributes:
+        mean_loss: the mean loss of a cell, columns weighted as the spec says.
+        rounds: how many rounds it took.
+        steps: how many steps of a sweep.
+    """
+
+    mean_loss: float
+    rounds: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class Recoded(Searched):
+    """A recoding that is over. Its workspace is still open, and its scratch tables exist.
+
+    Attributes:
+        mapped: which vector is released as which class.
+        judge: the requirements as every class satisfies them.
+        rounds: how many rounds it took.
+        violating: rows suppressed since their class violates at the node that the recoding began with.
+        stopped: why it ended early, in words; None if it did not.
+        start: where it began: ``top``, ``optimum`` or ``sweep``.
+        steps: how many steps of a sweep it took.
+        tried: per start that was tried, the mean loss (its columns weighted), and the rounds.
+    """
+
+    mapped: Mapped
+    judge: Judge
+    rounds: int
+    violating: int
+    stopped: str | None
+    start: str
+    steps: int
+    tried: Mapping[str, Tried] = field(default_factory=dict)
+
+    def rows(self) -> dict[str, int]:
+        """Rows of the source, released and suppressed."""
+        suppressed = self.violating + self.sets.null_rows
+        return {**super().rows(), "released": self.sets.rows - suppressed, "suppressed": suppressed}
+
+    def metrics(self) -> dict[str, float]:
+        """The quality metrics that are defined without a node, and the mean loss of a cell."""
+        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
+        shares = [
+            column.covered / lookup.domain_rows + suppressed
+            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+        ]
+        weights = [lookup.quasi_identifier.weight for lookup in self.sets.lookups]
+        losses = [
+            normalized_share(share, rows, lookup.domain_rows)
+            for lookup, share in zip(self.sets.lookups, shares, strict=True)
+        ]
+        return {
+            "loss": geometric_mean(losses, [weight / max(weights) for weight in weights]),
+            "discernibility": self.mapped.squares + float(suppressed) * rows,
+            "average_class_size": rows / (self.mapped.count + (suppressed > 0)),
+        }
+
+    @property
+    def losses(self) -> dict[str, float]:
+        """Per column, the mean over its cells of the share of detail lost: (values under the label - 1) / (values - 1).
+
+        A suppressed cell has lost all of it.
+        """
+        rows, suppressed = self.sets.rows, self.rows()["suppressed"]
+        return {
+            lookup.name: (
+                ((column.covered - self.mapped.rows) / (lookup.domain_rows - 1) + suppressed) / rows
+                if lookup.domain_rows > 1
+                else suppressed / rows
+            )
+            for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+        }
+
+    @property
+    def mean_loss(self) -> float:
+        """The mean of the columns' losses, weighted as the spec says; at 12 digits, so that engines agree on ties."""
+        weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
+        total = sum(weights[name] * loss for name, loss in self.losses.items())
+        return float(f"{total / sum(weights.values()):.12g}")
+
+    def tables(self) -> list[Table]:
+        """The classes of the source and of the release to count, and the distance of every sensitive attribute."""
+        asked = closeness_among(self.models)
+        protected = dict.fromkeys(model.attribute for model in self.models if model.attribute is not None)
+        others = [name for name in protected if all(model.attribute != name for model in asked)]
+        closeness = [*asked, *(TCloseness(name, 1.0) for name in others)]
+        raw = (0,) * len(self.sets.lookups)
+        source = node_frames(self.sets, raw, Covering(raw, self.sets.base, self.sets.values, 0), self.judge.models)
+        return [
+            Table("source", source, self.sets.kept_rows, closeness),
+            Table("release", self.judge.classes(self.mapped.classed), self.mapped.rows, closeness),
+        ]
+
+    def achieved(self) -> Examination:
+        """What the classes achieve, from the frequency sets."""
+        edges = size_edges(self.judge.models)
+        rows = self.workspace.fetch(
+            "evaluate/achieved",
+            len(edges) + 1,
+            flagged=flagged_classes(self.judge.classes(self.mapped.classed), self.judge.models, with_keys=False),
+            kept_only=False,
+            size=size_number(edges),
+            checks_size=False,
+            table=None,
+            where=None,
+            **achieved_context(self.judge.models),
+        )
+        found = read_examination(rows, self.judge.models, self.mapped.rows)
+        return replace(
+            found,
+            achieved=[replace(item, model=model) for item, model in zip(found.achieved, self.models, strict=True)],
+        )
+
+    def bound(self) -> Bound | None:
+        """What no recoding with these hierarchies loses less than; None where that cannot be told."""
+        return bound_of(self.prepared, highest_levels(self.sets))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recoding as it stands in results and manifests."""
+        losses, options = self.losses, self.spec.recoding
+        return {
+            "method": options.method,
+            "effort": options.effort,
+            "start": self.start,
+            "tried": {name: asdict(tried) for name, tried in self.tried.items()},
+            "rounds": self.rounds,
+            "stopped": self.stopped,
+            "partitions": self.mapped.count,
+            "mean_loss": sum(losses.values()) / len(losses),
+            "bound": None,
+            "columns": {
+                lookup.name: {
+                    "mean_loss": losses[lookup.name],
+                    "levels": {
+                        str(level): {"labels": labels, "rows": column.rows[level]}
+                        for level, labels in sorted(column.labels.items())
+                    },
+                }
+                for lookup, column in zip(self.sets.lookups, self.mapped.columns, strict=True)
+            },
+        }
