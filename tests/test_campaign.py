@@ -23,7 +23,7 @@ from servers.base import Missing
 import kanon_sql
 
 LONG = {"duckdb": 2_000, "sqlite": 500, "postgres": 500, "mariadb": 500, "clickhouse": 500, "spark": 500}
-SHORT = {"duckdb": 40, "sqlite": 60, "postgres": 40, "mariadb": 40, "clickhouse": 20, "spark": 2}
+SHORT = {"duckdb": 40, "sqlite": 60, "postgres": 40, "mariadb": 40, "clickhouse": 20, "spark": 4}
 
 
 def place_of(name: str) -> Place:
@@ -93,6 +93,13 @@ def test_the_same_seed_draws_the_same_faults(duck: Place) -> None:
         campaign = Campaign(duck, 5, ["first"])
         draws.append((campaign._targets(Failing(), CASES["first"], 30), campaign.random.random()))
     assert draws[0] == draws[1]
+
+
+@pytest.mark.parametrize("faults", [1, 2, 5])
+def test_as_many_are_drawn_as_were_asked_for(duck: Place, faults: int) -> None:
+    """Few faults too, although no kind's share of them is a whole one."""
+    drawn = Campaign(duck, 3, ["again"]).draw(faults, [kind() for kind, _ in KINDS])
+    assert len(drawn) == faults
 
 
 def test_the_command_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import inf
 from random import Random
 
@@ -84,25 +85,31 @@ class Campaign:
     def run(self, faults: int, kinds: Sequence[Kind], seconds: float = inf) -> None:
         """Make so many faults happen, or a few less where a run ends before its target, or where time runs out."""
         end = time.monotonic() + seconds
-        weights = {kind.name: weight for kind, weight in KINDS}
-        able = [kind for kind in kinds if kind.fits(self.place)]
-        total = sum(weights[kind.name] for kind in able)
-        drawn = [
-            (kind, case, target)
-            for kind in able
-            for case, share in self._shares(kind, round(faults * weights[kind.name] / total))
-            for target in self._targets(kind, case, share)
-        ]
-        self.random.shuffle(drawn)
-        for kind, case, target in drawn:
+        for kind, case, target in self.draw(faults, kinds):
             if time.monotonic() > end:
                 break
             self.fault(kind, case, target)
 
+    def draw(self, faults: int, kinds: Sequence[Kind]) -> list[tuple[Kind, Case, Target]]:
+        """So many faults, each kind by its weight, in some order."""
+        weights = {kind.name: weight for kind, weight in KINDS}
+        able = [kind for kind in kinds if kind.fits(self.place) and any(map(kind.fits_case, self.cases))]
+        so_far = [*accumulate(weights[kind.name] for kind in able)]
+        ends = [round(faults * weight / so_far[-1]) for weight in so_far]  # the shares add up to what is asked for
+        drawn = [
+            (kind, case, target)
+            for kind, start, end in zip(able, [0, *ends], ends, strict=False)
+            for case, share in self._shares(kind, end - start)
+            for target in self._targets(kind, case, share)
+        ]
+        self.random.shuffle(drawn)
+        return drawn
+
     def _shares(self, kind: Kind, faults: int) -> list[tuple[Case, int]]:
         cases = [case for case in self.cases if kind.fits_case(case)]
         self.random.shuffle(cases)
-        return [(case, faults // len(cases) + (i < faults % len(cases))) for i, case in enumerate(cases)]
+        shares = [(case, faults // len(cases) + (i < faults % len(cases))) for i, case in enumerate(cases)]
+        return [(case, share) for case, share in shares if share]  # a case that is left out need not be prepared
 
     def _targets(self, kind: Kind, case: Case, share: int) -> list[Target]:
         """Every point once, in an order that spreads, and then again, until there are enough."""
