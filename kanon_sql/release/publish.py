@@ -50,6 +50,9 @@ from kanon_sql.sql import Relation, Statement
 
 __all__ = ["publish", "put_back", "refuse_foreign_release"]
 
+_STANDS = "the release stands under its name all the same"
+_LEFT = "kanon-sql clean --yes settles what the run left"
+
 
 def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
     """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
@@ -248,7 +251,10 @@ class _InSteps:
         except BaseException as error:
             self._fail(error, old)
         if old is not None:
-            self._drop_old()
+            try:
+                self._drop_old()
+            except DatabaseError as error:
+                raise type(error)(f"{error}; {_STANDS}; {_LEFT}") from None
 
     def _settle_earlier(self, run_id: str) -> None:
         """A run that was cut off after its release got the name did publish it."""
@@ -275,9 +281,8 @@ class _InSteps:
             done = True
         if not isinstance(error, DatabaseError) or (done and not stands):
             raise error
-        what = "the release stands under its name all the same" if stands else "what stands under the name is not known"
-        rest = "" if done else "; its manifest is pending, which kanon-sql clean --yes settles"
-        raise type(error)(f"{error}; {what}{rest}") from None
+        what = _STANDS if stands else "what stands under the name is not known"
+        raise type(error)(f"{error}; {what}" if done else f"{error}; {what}; {_LEFT}") from None
 
     def _end(self, stands: bool, old: str | None) -> None:
         """Let manifest and ledger say what became of it."""
