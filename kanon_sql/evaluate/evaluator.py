@@ -97,6 +97,7 @@ class Evaluator:
         self._rolled_up = 0
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
+        self._measured_alone: dict[tuple[Node, str], NodeRow] = {}
 
     @property
     def work(self) -> Work:
@@ -174,6 +175,13 @@ class Evaluator:
         self._refuse_incomplete(nodes, rows)
         return rows
 
+    def _alone(self, node: Node, metric: Metric) -> NodeRow:
+        """What a statement about one node tells under a metric; asked once."""
+        key = (node, metric.name)
+        if key not in self._measured_alone:
+            (self._measured_alone[key],) = self._rows([node], metric)
+        return self._measured_alone[key]
+
     def _refuse_incomplete(self, nodes: Sequence[Node], rows: Sequence[NodeRow]) -> None:
         """The classes of every node hold all rows, and all persons: none was lost when it was judged."""
         judged = {row.number: row for row in rows}
@@ -190,7 +198,7 @@ class Evaluator:
         values = {}
         for name, metric in sorted(metrics.items(), key=lambda item: not self.statements.asks(item[1])):
             if counted is None or self.statements.asks(metric):
-                (verdict,) = self.verdicts([node], metric)
+                verdict = self._verdict(node, self._alone(node, metric), metric)
                 assert verdict.metric is not None
                 counted, values[name] = verdict, rounded(verdict.metric)
             else:
@@ -228,7 +236,7 @@ class Evaluator:
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
         loss = Loss()
-        (row,) = self._rows([node], loss)
+        row = self._alone(node, loss)
         judged = self._judged(node, row.suppressed)
         measured = self._measured(judged, row.classes, row.kept_classes, row.aggregates, loss)
         return loss.by_attribute(self.counts, measured)

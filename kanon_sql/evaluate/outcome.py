@@ -253,6 +253,21 @@ class Chosen(Answered):
         return self.evaluator.metrics(self.node, METRICS)
 
     @property
+    def mean_loss(self) -> float:
+        """The mean loss of a cell, columns weighted as the spec says; a suppressed cell has lost everything.
+
+        It takes no statement once the metrics are known.
+        """
+        weights = [column.weight for column in self.spec.quasi_identifiers.values()]
+        gone = self.best.suppressed / self.sets.rows
+        losses = [
+            loss if lookup.domain_rows > 1 else gone  # the metric has nothing to lose there
+            for lookup, loss in zip(self.sets.lookups, self.evaluator.losses(self.node), strict=True)
+        ]
+        lost = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
+        return float(f"{lost / sum(weights):.12g}")
+
+    @property
     def intervals(self) -> Mapping[str, int] | None:
         """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
         return None if self.labelled is None else self.labelled.counts

@@ -43,7 +43,7 @@ def plan(
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
         bound: also compute what no local recoding with these hierarchies loses less than.
-        details: also count what a report shows, in two more statements and no scan of the source.
+        details: also count what a report shows, in one more statement and no scan of the source.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
 
     Returns:
@@ -120,6 +120,7 @@ def _planned(found: Chosen | Recoded) -> Result:
         class_sizes=examination.sizes_list(),
         achieved=examination.achieved_dict(),
         metrics=found.metrics(),
+        mean_loss=found.mean_loss,
         search=found.summary() if isinstance(found, Chosen) else None,
         cost=Cost(),
         notes=[*found.notes, *notes_of_local(found)],

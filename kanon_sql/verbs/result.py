@@ -74,6 +74,8 @@ class Result:
         class_sizes: how many classes and rows there are, by the size of the class.
         achieved: requirement -> the value that is reached, and how many classes and rows violate it.
         metrics: metric -> its value at the node.
+        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says: the one
+            figure that all recodings have in common. None for ``check``, and without a release.
         search: what the search did; None for ``check``.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -117,6 +119,7 @@ class Result:
     details: Details | None = field(default=None, repr=False)
     ledger: Mapping[str, Any] | None = None
     recoding: Mapping[str, Any] | None = None
+    mean_loss: float | None = None
 
     @property
     def passed(self) -> bool:
@@ -177,6 +180,7 @@ class Result:
             "class_sizes": [dict(item) for item in self.class_sizes],
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
             "metrics": dict(self.metrics),
+            "mean_loss": self.mean_loss,
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
