@@ -62,6 +62,11 @@ class RecodingOptions(Part):
         return self.method == "full_domain"
 
     @property
+    def labels_are_lowest(self) -> bool:
+        """Whether every label of a release is the lowest that all rows of its class have in common."""
+        return self.method == "local"
+
+    @property
     def label(self) -> str:
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
         chosen, given = _chosen(), {name: value for name, value in self if value}
