@@ -234,12 +234,27 @@ class Evaluator:
         return covering.base if attribute is None else covering.values[attribute]
 
     def losses(self, node: Node) -> list[float]:
-        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
+        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses: the metric's."""
+        loss = Loss()
+        return loss.by_attribute(self.counts, self._measured_loss(node))
+
+    def cell_losses(self, node: Node) -> list[float]:
+        """Per quasi-identifier, the mean over its cells of (values under the label - 1) / (values - 1).
+
+        A suppressed cell has lost everything, also where there is one value.
+        """
+        measured, rows = self._measured_loss(node), self.counts.rows
+        least = [rows / attribute.domain_rows for attribute in self.counts.attributes]
+        return [
+            (share - own) / (rows - own) if own < rows else measured.suppressed / rows
+            for share, own in zip(Loss().shares(self.counts, measured), least, strict=True)
+        ]
+
+    def _measured_loss(self, node: Node) -> Measured:
+        """What the metric loss needs to know of a node, suppressed rows included."""
         loss = Loss()
         row = self._alone(node, loss)
-        judged = self._judged(node, row.suppressed)
-        measured = self._measured(judged, row.classes, row.kept_classes, row.aggregates, loss)
-        return loss.by_attribute(self.counts, measured)
+        return self._measured(self._judged(node, row.suppressed), row.classes, row.kept_classes, row.aggregates, loss)
 
     def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
         """The classes of a node to count, and the distance of every sensitive attribute.

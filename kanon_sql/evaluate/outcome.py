@@ -259,12 +259,7 @@ class Chosen(Answered):
         It takes no statement once the metrics are known.
         """
         weights = [column.weight for column in self.spec.quasi_identifiers.values()]
-        gone = self.best.suppressed / self.sets.rows
-        losses = [
-            loss if lookup.domain_rows > 1 else gone  # the metric has nothing to lose there
-            for lookup, loss in zip(self.sets.lookups, self.evaluator.losses(self.node), strict=True)
-        ]
-        lost = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
+        lost = sum(weight * loss for weight, loss in zip(weights, self.evaluator.cell_losses(self.node), strict=True))
         return float(f"{lost / sum(weights):.12g}")
 
     @property

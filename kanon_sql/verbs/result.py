@@ -76,6 +76,8 @@ class Result:
         metrics: metric -> its value at the node.
         mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says: the one
             figure that all recodings have in common. None for ``check``, and without a release.
+        beside: for a plan that was asked for it: what another recoding would lose instead: ``recoding``, ``mean_loss``,
+            ``suppressed``, ``stopped``, ``statements``, and the ``reason`` where it is not possible.
         search: what the search did; None for ``check``.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -120,6 +122,7 @@ class Result:
     ledger: Mapping[str, Any] | None = None
     recoding: Mapping[str, Any] | None = None
     mean_loss: float | None = None
+    beside: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -181,6 +184,7 @@ class Result:
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
             "metrics": dict(self.metrics),
             "mean_loss": self.mean_loss,
+            "beside": None if self.beside is None else dict(self.beside),
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
