@@ -97,7 +97,7 @@ class Result:
         >>> result.cost.source_scans
         1
         >>> sorted(result.to_dict())[:3]
-        ['achieved', 'class_sizes', 'classes']
+        ['achieved', 'beside', 'class_sizes']
     """
 
     verb: Literal["plan", "anonymize", "check"]
