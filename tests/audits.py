@@ -19,7 +19,7 @@ from kanon_sql.verbs.audit import AuditResult
 
 Rows = Sequence[Mapping[str, Any]]
 
-NAMES = {*ATTACKS, "linking, reversed"} - {"consistency"}
+NAMES = {*ATTACKS, "linking, reversed", "downcoding, minimal"} - {"consistency"}
 NAMES |= {"consistency (1,k)", "consistency (k,1)", "consistency, global (1,k)"}
 
 

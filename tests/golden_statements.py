@@ -302,6 +302,11 @@ def run_checks_and_audits(engine: Published) -> None:
     run_checks_of_references(engine)
     again = kanon_sql.Republication("clinic.before", "person", 2)
     kanon_sql.check(engine, spec_of(), "clinic.other", republication=again)
+    by_size = spec_of(
+        source="clinic.other", quasi_identifiers={"sex": {"prefix": [1]}, "age": None}, recoding="local",
+        privacy=[{"k_anonymity": {"k": 3}}],
+    )  # fmt: skip
+    kanon_sql.audit(engine, by_size, attacks=["downcoding"])
 
 
 def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import jsonschema
 import pytest
 from command_line import SPEC, make_clinic, refused, run
 
 import kanon_sql
+from kanon_sql.report.json import comparison_schema
+from kanon_sql.spec import RecodingOptions, parse_recoding
 from kanon_sql.testing.reference import alike
 from kanon_sql.verbs.compare import compare, with_k
 
@@ -101,6 +104,108 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
 )
 def test_compare_refuses(clinic: Path, arguments: list[str], message: str) -> None:
     assert message in refused(run("compare", *arguments, "-d", "clinic.duckdb"), 2)
+
+
+# --- Recodings --------------------------------------------------------------------------------
+
+
+def test_a_line_per_recoding_is_what_plan_says_of_it(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.load(clinic / "plain.yml")
+    wanted = ["full_domain", "local", {"method": "local", "effort": "best"}]
+    found = compare(engine, {"plain": spec}, [2, 7], recodings=wanted)
+    assert [(item.recoding, item.k) for item in found.runs] == [
+        (label, k) for label in ("full_domain", "local:fast", "local:best") for k in (2, 7)
+    ]
+    assert scans(found) == [1, 0, 0, 0, 0, 0], "the frequency sets do not depend on the recoding"
+    for item in found.runs:
+        assert item.recoding is not None
+        own = spec.to_dict() | {"recoding": parse_recoding(item.recoding).to_dict()}
+        alone = kanon_sql.plan(engine, with_k(kanon_sql.Spec.from_dict(own), item.k))
+        assert item.result is not None
+        alike({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
+        assert item.result.mean_loss == alone.mean_loss
+    jsonschema.Draft202012Validator(comparison_schema()).validate(found.to_dict())
+    engine.close()
+
+
+def test_every_method_of_the_spec_can_be_named_in_a_word() -> None:
+    """The methods and their options are read from the spec's code."""
+    schema = RecodingOptions.model_json_schema()
+    names, options = next(
+        (form["enum"], other["properties"]) for form, other in [schema["anyOf"]]
+    )  # fmt: skip
+    words = {
+        word for name, field in options.items() if name != "method" for form in field.get("anyOf", [])
+        for word in form.get("enum", [])
+    }  # fmt: skip
+    assert {"full_domain", "local"} <= {*names}
+    assert {"fast", "best"} <= words
+    for name in names:
+        assert parse_recoding(name).method == name
+        assert parse_recoding(parse_recoding(name).label) == parse_recoding(name)
+    assert parse_recoding("local:best") == parse_recoding({"method": "local", "effort": "best"})
+
+
+def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Path) -> None:
+    text = (clinic / "plain.yml").read_text().replace("algorithm: incognito", "algorithm: k_optimize, cuts: 4")
+    (clinic / "cuts.yml").write_text(text.replace("age: {intervals: [5, 10, 20], top: 90}", "age: {}"))
+    arguments = ["compare", "cuts.yml", "-d", "clinic.duckdb", "--recoding", "full_domain, local", "-q"]
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"\n +full_domain +\d+ +PASS", result.stdout)
+    assert re.search(r"\n +local:fast +\d+ +none", result.stdout)
+    assert re.search(r"Not possible\n.*\n +local:fast +\d+ +k_optimize cuts the domains", result.stdout)
+    assert re.search(
+        r"What it took\n.* statements +seconds +proven\n +full_domain +\d+ +\d+ +[\d.]+ +yes *\n\n", result.stdout
+    )
+    data = json.loads(run(*arguments, "--format", "json").stdout)
+    jsonschema.Draft202012Validator(comparison_schema()).validate(data)
+    assert (data["passed"], data["runs"][1]["result"]) == (True, None)
+    assert "full-domain recoding" in data["runs"][1]["reason"]
+    assert "none of the recodings is possible" in refused(
+        run("compare", "cuts.yml", "-d", "clinic.duckdb", "--recoding", "local,local:best"), 2
+    )
+
+
+def test_what_the_engine_does_not_do_is_a_line_too(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", scratch="inline")
+    spec = kanon_sql.Spec.load(clinic / "plain.yml")
+    full, local = compare(engine, {"plain": spec}, recodings=["full_domain", "local"]).runs
+    assert full.passed
+    assert local.reason is not None
+    assert "scratch" in local.reason
+    engine.close()
+
+
+def test_markdown_and_the_page_have_a_line_per_recoding(clinic: Path) -> None:
+    arguments = ["compare", "plain.yml", "-d", "clinic.duckdb", "--k", "5,10", "--recoding", "full_domain,local"]
+    result = run(*arguments, "--format", "markdown", "--report", "r.html", "-q")
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    heads = [cell.strip() for cell in lines[2].strip("|").split("|")]
+    assert heads[:5] == ["recoding", "k", "verdict", "mean loss", "loss"]
+    assert {"suppressed", "classes", "statements", "seconds"} <= {*heads}
+    assert [re.findall(r"[^|]+", line)[0].strip() for line in lines[4:8]] == [
+        "full\\_domain", "full\\_domain", "local:fast", "local:fast",
+    ]  # fmt: skip
+    page = (clinic / "r.html").read_text("utf-8")
+    assert page.count("<svg") == 2
+    assert "plain.yml, local:fast, k = 10" in page
+
+
+@pytest.mark.parametrize(
+    ("recodings", "message"),
+    [
+        ("local,locally", "recoding 'locally': unknown recoding; did you mean 'local'?"),
+        ("local,local:bset", "recoding 'local:bset': unknown option; did you mean 'best'?"),
+        ("local,local:fast", "expected different recodings, got local:fast twice"),
+        ("full_domain,full_domain:best", "full_domain searches as 'search' says"),
+        ("local", "one run, and nothing to compare it with"),
+    ],
+)
+def test_compare_refuses_recodings(clinic: Path, recodings: str, message: str) -> None:
+    assert message in refused(run("compare", "plain.yml", "-d", "clinic.duckdb", "--recoding", recodings), 2)
 
 
 # --- Shared frequency sets ------------------------------------------------------------------

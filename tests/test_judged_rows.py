@@ -144,6 +144,7 @@ MATCHING: Mapping[str, dict[str, Any]] = {
     "unsorted": {},
     "definetti": {},
     "minimality": {},
+    "downcoding": {},
 }
 """The attacks that match tables, with what each of them needs."""
 
@@ -151,7 +152,7 @@ MATCHING: Mapping[str, dict[str, Any]] = {
 def attacked(engine: Engine, attack: str, **options: Any) -> object:
     minimal = {"privacy": [{"alpha_k_anonymity": {"attribute": "illness", "alpha": 0.9, "k": 1, "values": ["flu"]}}],
                "suppression": {"limit": 0}, "sensitive": ["illness"]}  # fmt: skip
-    asked = spec(**(minimal if attack == "minimality" else {}))
+    asked = spec(**{"minimality": minimal, "downcoding": {"recoding": "local"}}.get(attack, {}))
     return kanon_sql.audit(engine, asked, "people", attacks=[attack], **options)
 
 

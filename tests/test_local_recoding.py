@@ -71,7 +71,9 @@ def loss_of(database: Database, problem: RandomProblem, result: kanon_sql.Result
     if result.recoding is not None:
         told = {name: column["mean_loss"] for name, column in result.recoding["columns"].items()}
         assert told == pytest.approx(losses)
-    return weighted_mean(problem, losses)
+    mean = weighted_mean(problem, losses)
+    assert result.mean_loss == pytest.approx(mean, abs=1e-9)  # of a node too, computed in the same way
+    return mean
 
 
 def assert_kept(database: Database, folder: Path, case: Case, effort: str = "fast") -> None:

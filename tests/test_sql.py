@@ -476,6 +476,8 @@ def run_attacks(connection: duckdb.DuckDBPyConnection) -> None:
     strict = spec_of(BY_AGE, privacy=two, suppression={"limit": 0}, release="strict")
     assert kanon_sql.anonymize(engine, strict).passed
     kanon_sql.audit(engine, strict, attacks=["minimality", "definetti"])
+    by_size = spec_of(BY_AGE, privacy=[{"k_anonymity": 2}], release="strict", recoding="local")
+    kanon_sql.audit(engine, by_size, attacks=["downcoding"])
     connection.execute(
         "CREATE TABLE cells AS SELECT CASE WHEN n < 9 THEN '*' ELSE CAST(n AS VARCHAR) END AS n, s FROM t"
     )

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kanon_sql.report.json import audit_schema, result_schema, risk_schema
+from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema
 
 __all__ = ["SCHEMAS", "markdown"]
 
 SCHEMAS = {
     "plan, anonymize, check": result_schema,
+    "compare": comparison_schema,
     "audit": audit_schema,
     "risk": risk_schema,
 }

@@ -39,6 +39,14 @@ class OutputFormat(StrEnum):
     json = "json"
 
 
+class CompareFormat(StrEnum):
+    """How ``compare`` writes its data: for people, programs and comments on changes."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
 class CheckFormat(StrEnum):
     """How ``check`` writes its data: for people, programs and pipelines."""
 

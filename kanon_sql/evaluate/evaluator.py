@@ -97,6 +97,7 @@ class Evaluator:
         self._rolled_up = 0
         self._rollups = count()
         self._suppressed: dict[Node, Relation] = {}
+        self._measured_alone: dict[tuple[Node, str], NodeRow] = {}
 
     @property
     def work(self) -> Work:
@@ -174,6 +175,13 @@ class Evaluator:
         self._refuse_incomplete(nodes, rows)
         return rows
 
+    def _alone(self, node: Node, metric: Metric) -> NodeRow:
+        """What a statement about one node tells under a metric; asked once."""
+        key = (node, metric.name)
+        if key not in self._measured_alone:
+            (self._measured_alone[key],) = self._rows([node], metric)
+        return self._measured_alone[key]
+
     def _refuse_incomplete(self, nodes: Sequence[Node], rows: Sequence[NodeRow]) -> None:
         """The classes of every node hold all rows, and all persons: none was lost when it was judged."""
         judged = {row.number: row for row in rows}
@@ -190,7 +198,7 @@ class Evaluator:
         values = {}
         for name, metric in sorted(metrics.items(), key=lambda item: not self.statements.asks(item[1])):
             if counted is None or self.statements.asks(metric):
-                (verdict,) = self.verdicts([node], metric)
+                verdict = self._verdict(node, self._alone(node, metric), metric)
                 assert verdict.metric is not None
                 counted, values[name] = verdict, rounded(verdict.metric)
             else:
@@ -226,12 +234,27 @@ class Evaluator:
         return covering.base if attribute is None else covering.values[attribute]
 
     def losses(self, node: Node) -> list[float]:
-        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses."""
+        """Per quasi-identifier, the share of its detail that a node loses with what it suppresses: the metric's."""
         loss = Loss()
-        (row,) = self._rows([node], loss)
-        judged = self._judged(node, row.suppressed)
-        measured = self._measured(judged, row.classes, row.kept_classes, row.aggregates, loss)
-        return loss.by_attribute(self.counts, measured)
+        return loss.by_attribute(self.counts, self._measured_loss(node))
+
+    def cell_losses(self, node: Node) -> list[float]:
+        """Per quasi-identifier, the mean over its cells of (values under the label - 1) / (values - 1).
+
+        A suppressed cell has lost everything, also where there is one value.
+        """
+        measured, rows = self._measured_loss(node), self.counts.rows
+        least = [rows / attribute.domain_rows for attribute in self.counts.attributes]
+        return [
+            (share - own) / (rows - own) if own < rows else measured.suppressed / rows
+            for share, own in zip(Loss().shares(self.counts, measured), least, strict=True)
+        ]
+
+    def _measured_loss(self, node: Node) -> Measured:
+        """What the metric loss needs to know of a node, suppressed rows included."""
+        loss = Loss()
+        row = self._alone(node, loss)
+        return self._measured(self._judged(node, row.suppressed), row.classes, row.kept_classes, row.aggregates, loss)
 
     def table(self, name: str, node: Node, *, kept_only: bool) -> Table:
         """The classes of a node to count, and the distance of every sensitive attribute.

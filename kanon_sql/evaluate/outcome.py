@@ -253,6 +253,16 @@ class Chosen(Answered):
         return self.evaluator.metrics(self.node, METRICS)
 
     @property
+    def mean_loss(self) -> float:
+        """The mean loss of a cell, columns weighted as the spec says; a suppressed cell has lost everything.
+
+        It takes no statement once the metrics are known.
+        """
+        weights = [column.weight for column in self.spec.quasi_identifiers.values()]
+        lost = sum(weight * loss for weight, loss in zip(weights, self.evaluator.cell_losses(self.node), strict=True))
+        return float(f"{lost / sum(weights):.12g}")
+
+    @property
     def intervals(self) -> Mapping[str, int] | None:
         """Per quasi-identifier at the level of intervals, how many; None for algorithms that choose levels."""
         return None if self.labelled is None else self.labelled.counts

@@ -1,92 +1,164 @@
-"""A comparison as rows of text: the same for the terminal and for the page."""
+"""A comparison as rows of text: the same for the terminal, for Markdown and for the page."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from kanon_sql.report.markdown import plain
 from kanon_sql.report.text import columns, section
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Compared, Comparison
+    from kanon_sql.verbs.result import Result
 
-__all__ = ["comparison_table", "comparison_text", "levels_table"]
+__all__ = ["asked_cells", "asked_heads", "comparison_markdown", "comparison_table", "comparison_text", "tables"]
 
-
-def comparison_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """Heads (``#`` at the end: numbers) and a row per run."""
-    heads = [
-        "spec",
-        "k#",
-        "verdict",
-        f"{comparison.metric.replace('_', ' ')}#",
-        "suppressed#",
-        "classes#",
-        "smallest#",
-        "proven",
-    ]
-    heads += ["note"] if any(_note(run) for run in comparison.runs) else []
-    return heads, [_row(run, comparison.metric)[: len(heads)] for run in comparison.runs]
+Cells = tuple[list[str], list[list[str]]]
+"""Heads (``#`` at the end: numbers) and a row per run."""
 
 
-def levels_table(comparison: Comparison) -> tuple[list[str], list[list[str]]]:
-    """The levels that each run chose; empty where none did."""
-    names = list(dict.fromkeys(name for run in comparison.runs for name in run.result.node or ()))
+def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[str, Cells]]:
+    """The tables of a comparison that have rows, each with its title.
+
+    Args:
+        comparison: what to show.
+        narrow: what recodings took is a table of its own, so that each fits into a terminal.
+    """
+    for title, (heads, rows) in (
+        ("Privacy against detail (lower is better)", comparison_table(comparison, narrow=narrow)),
+        ("What it took", _cost_table(comparison) if narrow and _recoded(comparison) else ([], [])),
+        ("Levels", _levels_table(comparison)),
+        ("Not possible", _reasons_table(comparison)),
+    ):
+        if rows:
+            yield title, (heads, rows)
+
+
+def asked_heads(comparison: Comparison) -> list[str]:
+    """The heads of what was asked of a run: its spec, its recoding where some replaced the specs', its k."""
+    recoded = _recoded(comparison)
+    several = not recoded or len({run.name for run in comparison.runs}) > 1
+    return [*(["spec"] if several else []), *(["recoding"] if recoded else []), "k#"]
+
+
+def asked_cells(comparison: Comparison, run: Compared) -> list[str]:
+    """What was asked of a run, below these heads."""
+    asked = {"spec": run.name, "recoding": run.recoding or "", "k#": "" if run.k is None else number(run.k)}
+    return [asked[head] for head in asked_heads(comparison)]
+
+
+def comparison_table(comparison: Comparison, *, narrow: bool = False) -> Cells:
+    """A row per run: what was asked, what it costs, and whether that is proven."""
+    figures = _figures(comparison, narrow=narrow)
+    proven = [] if narrow and _recoded(comparison) else ["proven"]
+    noted = ["note"] if any(run.dominated for run in comparison.runs) else []
+    rows = []
+    for run in comparison.runs:
+        cells = dict.fromkeys([*figures, *proven, *noted], "")
+        if run.result is not None:
+            cells |= {"proven": _proven(run.result), "note": "dominated" if run.dominated else ""}
+        if run.result is not None and run.passed:
+            cells |= {head: figure(run.result) for head, figure in figures.items()}
+        verdict = "none" if run.result is None else "PASS" if run.passed else "FAIL"
+        rows.append([*asked_cells(comparison, run), verdict, *(cells[head] for head in [*figures, *proven, *noted])])
+    return [*asked_heads(comparison), "verdict", *figures, *proven, *noted], rows
+
+
+def _recoded(comparison: Comparison) -> bool:
+    """Whether recodings were put in place of the specs'."""
+    return any(run.recoding is not None for run in comparison.runs)
+
+
+def _figures(comparison: Comparison, *, narrow: bool) -> dict[str, Callable[[Result], str]]:
+    """Head -> the figure of a run that passed."""
+    by = comparison.metric
+    figures: dict[str, Callable[[Result], str]] = {
+        f"{by.replace('_', ' ')}#": lambda result: metric(result.metrics[by]),
+        "suppressed#": lambda result: percent(result.rows["suppressed"], result.rows["source"]),
+        "classes#": lambda result: number(int(result.classes.get("count") or 0)),
+        "smallest#": lambda result: number(int(result.classes.get("smallest") or 0)),
+    }
+    if not _recoded(comparison):
+        return figures
+    figures = {"mean loss#": lambda result: metric(result.mean_loss or 0), **figures}
+    if narrow:
+        del figures["smallest#"]
+        return figures
+    return {**figures, **_COST}
+
+
+_COST: dict[str, Callable[[Result], str]] = {
+    "statements#": lambda result: number(result.cost.statements),
+    "seconds#": lambda result: metric(result.cost.seconds),
+}
+
+
+def _cost_table(comparison: Comparison) -> Cells:
+    """The statements and the seconds of each run, and whether what they found is proven."""
+    ran = [(run, run.result) for run in comparison.runs if run.result is not None]
     rows = [
-        [run.name, "" if run.k is None else number(run.k)] + [_level(run, name) for name in names]
-        for run in comparison.runs
-        if run.result.node is not None
+        [*asked_cells(comparison, run), *(figure(result) for figure in _COST.values()), _proven(result)]
+        for run, result in ran
     ]
-    return ["spec", "k#", *(f"{name}#" for name in names)], rows
+    return [*asked_heads(comparison), *_COST, "proven"], rows
 
 
-def _level(run: Compared, name: str) -> str:
+def _proven(result: Result) -> str:
+    if result.recoding is not None:
+        return "no"
+    return "" if result.search is None else "yes" if result.search.proven else "no"
+
+
+def _levels_table(comparison: Comparison) -> Cells:
+    """The levels that each run chose; empty where none did."""
+    chosen = [(run, run.result) for run in comparison.runs if run.result is not None and run.result.node is not None]
+    names = list(dict.fromkeys(name for _, result in chosen for name in result.node or ()))
+    rows = [[*asked_cells(comparison, run), *(_level(result, name) for name in names)] for run, result in chosen]
+    return [*asked_heads(comparison), *(f"{name}#" for name in names)], rows
+
+
+def _level(result: Result, name: str) -> str:
     """The level of a quasi-identifier; how many intervals, where the search chose some."""
-    intervals = run.result.intervals or {}
+    intervals = result.intervals or {}
     if name in intervals:
         return plural(intervals[name], "interval")
-    return str((run.result.node or {}).get(name, ""))
+    return str((result.node or {}).get(name, ""))
+
+
+def _reasons_table(comparison: Comparison) -> Cells:
+    """Which recodings a spec cannot have, and why."""
+    rows = [[*asked_cells(comparison, run), run.reason] for run in comparison.runs if run.reason is not None]
+    return [*asked_heads(comparison), "why"], rows
 
 
 def comparison_text(comparison: Comparison) -> RenderableType:
     """The comparison for a terminal."""
     parts: list[RenderableType] = []
-    for title, (heads, rows) in (
-        ("Privacy against detail (lower is better)", comparison_table(comparison)),
-        ("Levels", levels_table(comparison)),
-    ):
-        if rows:
-            table = columns([(shown(head.removesuffix("#")), head.endswith("#")) for head in heads])
-            for row in rows:
-                table.add_row(*(Text(shown(cell)) for cell in row))
-            parts += section(title, table)
+    for title, (heads, rows) in tables(comparison, narrow=True):
+        table = columns([(shown(head.removesuffix("#")), head.endswith("#")) for head in heads])
+        for row in rows:
+            table.add_row(*(Text(shown(cell)) for cell in row))
+        parts += section(title, table)
     return Group(*parts[1:])
 
 
-def _row(run: Compared, by: str) -> list[str]:
-    result = run.result
-    search = result.search
-    proven = "" if search is None else "yes" if search.proven else "no"
-    if result.recoding is not None:
-        proven = "no"
-    k = "" if run.k is None else number(run.k)
-    if not result.passed:
-        return [run.name, k, "FAIL", "", "", "", "", proven, _note(run)]
-    return [
-        run.name,
-        k,
-        "PASS",
-        metric(result.metrics[by]),
-        percent(result.rows["suppressed"], result.rows["source"]),
-        number(int(result.classes.get("count") or 0)),
-        number(int(result.classes.get("smallest") or 0)),
-        proven,
-        _note(run),
-    ]
+def comparison_markdown(comparison: Comparison) -> str:
+    """The comparison for a comment on a change or a job's summary."""
+    return "\n\n".join(
+        "\n".join([f"**{plain(title)}**", "", _row([head.removesuffix("#") for head in heads]), _rule(heads),
+                   *map(_row, rows)])
+        for title, (heads, rows) in tables(comparison)
+    )  # fmt: skip
 
 
-def _note(run: Compared) -> str:
-    return "dominated" if run.dominated else ""
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(map(plain, cells))} |"
+
+
+def _rule(heads: Sequence[str]) -> str:
+    return f"| {' | '.join('---:' if head.endswith('#') else '---' for head in heads)} |"

@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["audit_schema", "result_schema", "risk_schema", "to_json"]
+__all__ = ["audit_schema", "comparison_schema", "result_schema", "risk_schema", "to_json"]
 
 
 def to_json(data: Any) -> str:
@@ -29,6 +29,13 @@ def audit_schema() -> dict[str, Any]:
 
     schema = _schema("audit.schema.json")
     schema["$defs"]["attack"]["properties"]["name"]["enum"] = result_names()
+    return schema
+
+
+def comparison_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Comparison.to_dict()``; it holds that of the results in it."""
+    schema = _schema("compare.schema.json")
+    schema["$defs"]["result"] = {"$id": "result.schema.json", **result_schema()}
     return schema
 
 

@@ -12,7 +12,7 @@ from kanon_sql.report.words import number, shown
 if TYPE_CHECKING:
     from kanon_sql.verbs.result import Result
 
-__all__ = ["markdown"]
+__all__ = ["markdown", "plain"]
 
 
 def markdown(result: Result) -> str:
@@ -21,20 +21,20 @@ def markdown(result: Result) -> str:
 
 
 def _lines(result: Result) -> Iterator[str]:
-    yield f"**{'PASS' if result.passed else 'FAIL'}** {_plain(result.message)}"
+    yield f"**{'PASS' if result.passed else 'FAIL'}** {plain(result.message)}"
     if result.achieved:
         yield ""
         yield "| asked | achieved | violating classes | rows |"
         yield "| --- | --- | ---: | ---: |"
     for item in result.achieved.values():
         counts = f"{number(item['violating_classes'])} | {number(item['violating_rows'])}"
-        yield f"| {_plain(str(item['requirement']))} | {_plain(reached(item))} | {counts} |"
+        yield f"| {plain(str(item['requirement']))} | {plain(reached(item))} | {counts} |"
     if result.notes:
         yield ""
     for note in result.notes:
-        yield f"- {_plain(note)}"
+        yield f"- {plain(note)}"
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Text that Markdown and HTML leave as it is."""
     return re.sub(r"([\\`*_{}\[\]<>#|~&!@])", r"\\\1", shown(text))

@@ -44,6 +44,8 @@ class Run(BaseModel):
     class_sizes: list[dict[str, int | None]] = []
     achieved: dict[str, dict[str, Any]] = {}
     metrics: dict[str, float] = {}
+    mean_loss: float | None = None
+    beside: dict[str, Any] | None = None
     search: dict[str, Any] | None = None
     cost: dict[str, float] = Field(default_factory=dict)
     notes: list[str] = []

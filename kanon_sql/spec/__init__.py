@@ -29,6 +29,7 @@ from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
+from kanon_sql.spec.recoding import RecodingOptions, parse_recoding, recoding_faults
 from kanon_sql.spec.redact import redact_sql
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
@@ -52,6 +53,7 @@ __all__ = [
     "PSensitiveRequirement",
     "PrefixHierarchy",
     "QuasiIdentifier",
+    "RecodingOptions",
     "Requirement",
     "Source",
     "Spec",
@@ -63,9 +65,11 @@ __all__ = [
     "ValueHierarchy",
     "forget_requirement",
     "format_table_name",
+    "parse_recoding",
     "parse_requirement",
     "parse_table_name",
     "read_yaml",
+    "recoding_faults",
     "redact_sql",
     "register_requirement",
     "requirements",

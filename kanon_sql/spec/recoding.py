@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import Field, GetJsonSchemaHandler
+from pydantic import Field, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema
 
-from kanon_sql.spec.checks import Fault, Part, checked, choice
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.checks import Fault, Part, checked, choice, did_you_mean, quote
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["RecodingOptions", "recoding_faults"]
+__all__ = ["RecodingOptions", "parse_recoding", "recoding_faults"]
 
 _METHODS = ("full_domain", "local")
 _EFFORTS = ("fast", "best")
@@ -60,9 +61,63 @@ class RecodingOptions(Part):
         """Whether one node of the lattice describes the release; else labels differ by class."""
         return self.method == "full_domain"
 
+    @property
+    def labels_are_lowest(self) -> bool:
+        """Whether every label of a release is the lowest that all rows of its class have in common."""
+        return self.method == "local"
+
+    @property
+    def label(self) -> str:
+        """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
+        chosen, given = _chosen(), {name: value for name, value in self if value}
+        words = [given[name] for name in chosen if name in given]
+        others = [f"{name}={'+'.join(map(str, value))}" for name, value in given.items() if name not in chosen]
+        return ":".join([*words, *others])
+
     def to_dict(self) -> str | dict[str, str]:
         """As a spec has it."""
         return {"method": self.method, "effort": self.effort} if self.effort else self.method
+
+
+def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
+    """A recoding in one word, or as a spec writes it.
+
+    Args:
+        written: a method, and after colons the options that are chosen from a list, such as ``local:best``; or a
+            mapping as in a spec.
+
+    Raises:
+        SpecError: there is no such method or option, or the method does not take it.
+    """
+    given: dict[str, Any] = dict(written) if isinstance(written, Mapping) else {}
+    shown = "recoding"
+    if isinstance(written, str):
+        given["method"], *words = (word.strip() for word in written.split(":"))
+        shown = f"recoding {quote(written)}"
+        for word in words:
+            names = [name for name, allowed in _chosen().items() if name != "method" and word in allowed]
+            if not names:
+                known = [word for name, allowed in _chosen().items() if name != "method" for word in allowed]
+                raise SpecError(f"{shown}: unknown option{did_you_mean(word, known)}")
+            given[names[0]] = word
+    try:
+        return RecodingOptions.model_validate(given)
+    except ValidationError as error:
+        raise SpecError([Problem(f"{shown}: {item['msg']}") for item in error.errors(include_input=False)]) from None
+
+
+def _chosen() -> dict[str, tuple[str, ...]]:
+    """The options that are one of some words, the method first -> these words."""
+    fields = RecodingOptions.model_fields.items()
+    return {name: allowed for name, field in fields if (allowed := _literals(field.annotation))}
+
+
+def _literals(annotation: Any) -> tuple[str, ...]:
+    """The words of the ``Literal`` in an annotation."""
+    parts = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return parts
+    return tuple(word for part in parts for word in _literals(part))
 
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:

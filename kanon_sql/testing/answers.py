@@ -92,6 +92,25 @@ class Answers(Fixtures):
             engine.close()
             with_visits.drop("visits_release")
 
+    def test_the_same_downcoding_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        """With NULLs and labels of every level; the labels are read as if local recoding had chosen them."""
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"limit": 0.2}})
+        local = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": "local"})
+        reference.drop("visits_release")
+        audits = []
+        for own in (reference.engine, engine):
+            assert kanon_sql.anonymize(own, spec).passed
+            audits.append(kanon_sql.audit(own, local, attacks=["downcoding"]))
+        theirs, ours = audits
+        assert [attack.label for attack in ours.attacks] == [attack.label for attack in theirs.attacks]
+        for attack, expected in zip(ours.attacks, theirs.attacks, strict=True):
+            assert (attack.examined, attack.exposed, attack.notes) == (
+                expected.examined, expected.exposed, expected.notes,
+            ), attack.label  # fmt: skip
+            assert attack.risk is not None
+            assert expected.risk is not None
+            assert isclose(attack.risk, expected.risk, abs_tol=1e-9)
+
     def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
         spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0.2, "style": "mask"}})
         reference.drop("visits_release")

@@ -61,7 +61,7 @@ def anonymize(
         report: called with each stage in plain words.
         budget: when to end the search early; the best node found so far is then released.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
-        details: also count what a report shows, and put it into the manifest. This takes two more statements
+        details: also count what a report shows, and put it into the manifest. This takes one more statement
             and no scan of the source.
 
     Returns:
@@ -213,6 +213,7 @@ def _released(
             class_sizes=written.examination.sizes_list(),
             achieved=written.examination.achieved_dict(),
             metrics=metrics,
+            mean_loss=found.mean_loss,
             search=found.summary() if isinstance(found, Chosen) else None,
             cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
             notes=[*found.notes, *notes_of_local(found), *([] if written.note is None else [written.note])],

@@ -123,7 +123,7 @@ def audit(
         negations: how many values the attacker of ``background`` can rule out, at least 1.
         hierarchies: sensitive attribute -> a hierarchy of its values, as a spec writes one, for ``similarity``.
         attacks: names of the attacks to run; one that cannot be run is then an error. By default all run that can,
-            except ``minimality`` and ``definetti``.
+            except ``minimality``, ``downcoding`` and ``definetti``.
         count_rows: count rows although the spec names a unit.
         reveal: show so many exposed cases per attack, with their values; 0 for none.
         timeout: seconds for the whole run; None for no limit.

@@ -1,17 +1,18 @@
-"""``compare``: several specs, or one with several k, side by side: what privacy costs in detail and rows."""
+"""``compare``: several specs, k or recodings side by side: what privacy costs in detail and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.evaluate import Budget
 from kanon_sql.frequency import KeptSets
 from kanon_sql.models import models_of
-from kanon_sql.spec import Spec
+from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.plan import plan
 from kanon_sql.verbs.result import Result
 
@@ -28,19 +29,40 @@ class Compared:
     Attributes:
         name: the name of the spec.
         k: the largest k asked for; None where the spec asks for none.
-        result: what ``plan`` says.
+        result: what ``plan`` says; None where the spec cannot have the recoding.
         dominated: whether another run has at least this k, loses no more and suppresses no more, and is better in
             one of the three. It is never true where either run asks for something besides k.
+        recoding: the recoding that was put in place of the spec's, such as ``local:best``; None where none was.
+        reason: why the spec cannot have it; None where it can.
     """
 
     name: str
     k: int | None
-    result: Result
+    result: Result | None
     dominated: bool = False
+    recoding: str | None = None
+    reason: str | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether it was run, and found what meets its requirements."""
+        return self.result is not None and self.result.passed
+
+    @property
+    def title(self) -> str:
+        """The spec, and the recoding where one was put in its place."""
+        return self.name if self.recoding is None else f"{self.name}, {self.recoding}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return one JSON-compatible object."""
-        return {"name": self.name, "k": self.k, "dominated": self.dominated, "result": self.result.to_dict()}
+        return {
+            "name": self.name,
+            "k": self.k,
+            "recoding": self.recoding,
+            "dominated": self.dominated,
+            "reason": self.reason,
+            "result": None if self.result is None else self.result.to_dict(),
+        }
 
 
 @dataclass(frozen=True)
@@ -49,7 +71,7 @@ class Comparison:
 
     Attributes:
         metric: the metric that the runs are compared by; lower is better.
-        runs: one per spec and k, in their order.
+        runs: one per spec, recoding and k, in their order.
     """
 
     metric: str
@@ -57,12 +79,26 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether every run found a generalization that meets its requirements."""
-        return all(run.result.passed for run in self.runs)
+        """Whether every run found what meets its requirements; recodings that a spec cannot have do not count."""
+        return all(run.passed for run in self.runs if run.reason is None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return one JSON-compatible object."""
-        return {"verb": "compare", "metric": self.metric, "runs": [run.to_dict() for run in self.runs]}
+        """Return one JSON-compatible object; its schema is ``compare.schema.json``."""
+        return {
+            "verb": "compare",
+            "metric": self.metric,
+            "passed": self.passed,
+            "runs": [run.to_dict() for run in self.runs],
+        }
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A run that was asked for; ``recoding`` is None where the spec's own stays."""
+
+    name: str
+    spec: Spec
+    recoding: RecodingOptions | None
 
 
 def compare(
@@ -70,29 +106,33 @@ def compare(
     specs: Mapping[str, Spec],
     ks: Sequence[int] = (),
     *,
+    recodings: Sequence[str | Mapping[str, Any]] = (),
     timeout: float | None = None,
     budget: Budget | None = None,
     report: Reporter | None = None,
 ) -> Comparison:
-    """Plan every spec, or every spec with every k.
+    """Plan every spec, or every spec with every recoding and every k.
 
-    Neighbouring runs that differ in nothing but k, the suppression limit and the search share their frequency sets:
-    only the first of them reads the source.
+    Neighbouring runs that differ in nothing but k, the recoding, the suppression limit and the search share their
+    frequency sets: only the first of them reads the source.
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
         specs: name -> spec.
         ks: values that replace the k of every spec. When empty, the specs are planned as they are.
+        recodings: each is put in place of every spec's: ``full_domain``, ``local``, ``local:best``, or a mapping as in
+            a spec. What a spec cannot have becomes a run with the reason. When empty, the specs keep theirs.
         timeout: seconds for each run; None for no limit.
         budget: when to end each search early.
         report: called with each stage in plain words.
 
     Returns:
-        The runs in the order of the specs and of k.
+        The runs in the order of the specs, of the recodings and of k.
 
     Raises:
-        SpecError: there is nothing to compare, a k is impossible, or a spec whose k is to be replaced asks for no
-            k_anonymity.
+        SpecError: there is nothing to compare, a k or a recoding is impossible, or a spec whose k is to be replaced
+            asks for no k_anonymity.
+        UnsupportedError: no spec can have any of the recodings.
         KanonError: whatever :func:`kanon_sql.plan` raises.
 
     Examples:
@@ -103,25 +143,64 @@ def compare(
         20 {'age': 2, 'zip': 1} 0.191
         50 {'age': 3, 'zip': 1} 0.276
     """
-    if len(specs) * max(1, len(ks)) < 2:
-        raise SpecError("compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10")
+    if len(specs) * max(1, len(ks)) * max(1, len(recodings)) < 2:
+        raise SpecError(
+            "compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10, or "
+            "--recoding full_domain,local"
+        )
     if any(k < 1 for k in ks) or len(set(ks)) < len(ks):
         raise SpecError("compare: expected different whole numbers of at least 1 for k, such as --k 2,5,10")
-    wanted: Sequence[int | None] = ks or [None]
-    asked = [(name, with_k(spec, k, name)) for name, spec in specs.items() for k in wanted]
+    asked = _asked(specs, ks, recodings)
     with engine.run(Deadline(None)), KeptSets(engine) as kept:
         runs = [
-            Compared(name, _k_of(spec), plan(engine, spec, timeout=timeout, budget=budget, report=said, kept=kept))
-            for (name, spec), said in zip(asked, _numbered(report, len(asked)), strict=True)
+            _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=said, kept=kept))
+            for item, said in zip(asked, _numbered(report, len(asked)), strict=True)
         ]
-    metrics = {spec.search.metric for spec in specs.values()}
+    if all(run.result is None for run in runs):
+        raise UnsupportedError(f"compare: none of the recodings is possible: {runs[0].title}: {runs[0].reason}")
+    metrics = {item.spec.search.metric for item in asked}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
-    if any(metric not in run.result.metrics for run in runs if run.result.passed):
+    if any(metric not in run.result.metrics for run in runs if run.result is not None and run.passed):
         metric = COMMON  # local recoding has no node, and some metrics are about one
     alone = [
-        all(model.judges_size and model.quasi_identifiers is None for model in models_of(spec)) for _, spec in asked
+        all(model.judges_size and model.quasi_identifiers is None for model in models_of(item.spec)) for item in asked
     ]
     return Comparison(metric, _marked(runs, alone, metric))
+
+
+def _asked(specs: Mapping[str, Spec], ks: Sequence[int], recodings: Sequence[str | Mapping[str, Any]]) -> list[_Asked]:
+    """Every spec with every recoding and every k.
+
+    Raises:
+        SpecError: a recoding is impossible or given twice, or a k cannot be put into a spec.
+    """
+    methods = [parse_recoding(written) for written in recodings]
+    twice = {method.label for position, method in enumerate(methods) if method in methods[:position]}
+    if twice:
+        raise SpecError(f"compare: expected different recodings, got {', '.join(sorted(twice))} twice")
+    wanted: Sequence[int | None] = ks or [None]
+    tried: Sequence[RecodingOptions | None] = methods or [None]
+    return [
+        _Asked(name, with_k(spec if method is None else spec.model_copy(update={"recoding": method}), k, name), method)
+        for name, spec in specs.items()
+        for method in tried
+        for k in wanted
+    ]
+
+
+def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
+    """One run; or why the spec cannot have the recoding that was put in place of its own."""
+    made = Compared(asked.name, _k_of(asked.spec), None)
+    if asked.recoding is None:
+        return replace(made, result=run(asked.spec))
+    made = replace(made, recoding=asked.recoding.label)
+    faults = [fault.message for fault in recoding_faults(asked.spec)]
+    if faults:
+        return replace(made, reason="; ".join(faults))
+    try:
+        return replace(made, result=run(asked.spec))
+    except UnsupportedError as error:
+        return replace(made, reason=str(error))
 
 
 def _numbered(report: Reporter | None, runs: int) -> Iterator[Reporter]:
@@ -170,9 +249,10 @@ def _marked(runs: Sequence[Compared], alone: Sequence[bool], metric: str) -> lis
 
     def costs(run: Compared) -> tuple[float, float, float]:
         result = run.result
+        assert result is not None
         return -(run.k or 0), round(result.metrics[metric], 12), result.rows["suppressed"] / result.rows["source"]
 
-    comparable = [run for run, simple in zip(runs, alone, strict=True) if simple and run.result.passed]
+    comparable = [run for run, simple in zip(runs, alone, strict=True) if simple and run.passed]
     found = []
     for run in runs:
         dominated = any(run is item for item in comparable) and any(
@@ -180,5 +260,5 @@ def _marked(runs: Sequence[Compared], alone: Sequence[bool], metric: str) -> lis
             and costs(run) != costs(other)
             for other in comparable
         )
-        found.append(Compared(run.name, run.k, run.result, dominated))
+        found.append(replace(run, dominated=dominated))
     return found

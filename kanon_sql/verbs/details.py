@@ -1,7 +1,7 @@
 """What a report shows beyond a result: histograms, losses, the lattice by height, what ran.
 
-It is asked for with ``details=True``; it costs two statements and no scan of the source (for ``check``: one
-statement). Everything in it is a count, a share, or a name out of the spec; it has no value of the data.
+It is asked for with ``details=True``; it costs one statement and no scan of the source. Everything in it is a count,
+a share, or a name out of the spec; it has no value of the data.
 """
 
 from __future__ import annotations
@@ -201,7 +201,7 @@ class Details(_Part):
 
 
 def of_search(found: Searched) -> Details:
-    """The details of a search that is over, while its workspace is still open: two statements."""
+    """The details of a search that is over, while its workspace is still open: one statement beside the metrics'."""
     if isinstance(found, Recoded):
         return _details(found.workspace, found.spec, found.models, found.tables(), found.sets.counting)
     if not isinstance(found, Answered):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
+from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched
 from kanon_sql.frequency import KeptSets
 from kanon_sql.recode import Recoded, recoded
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, parse_recoding
+from kanon_sql.verbs.beside import with_another
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
@@ -30,6 +33,7 @@ def plan(
     all_minimal: bool = False,
     bound: bool = False,
     details: bool = False,
+    beside: str | Mapping[str, Any] | None = None,
     kept: KeptSets | None = None,
 ) -> Result:
     """Search for the best generalization without writing anything but scratch tables.
@@ -43,7 +47,9 @@ def plan(
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
         bound: also compute what no local recoding with these hierarchies loses less than.
-        details: also count what a report shows, in two more statements and no scan of the source.
+        details: also count what a report shows, in one more statement and no scan of the source.
+        beside: another recoding, such as ``local``: also make it, on the same frequency sets, and say what it would
+            lose instead. It takes the statements of a run of its own, and no scan of the source.
         kept: frequency sets that several runs share, as :func:`kanon_sql.compare` has them.
 
     Returns:
@@ -51,6 +57,7 @@ def plan(
         satisfies the requirements.
 
     Raises:
+        SpecError: ``beside`` is no recoding.
         UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals, or with local recoding;
             or ``bound`` without.
         KanonError: any other error of :mod:`kanon_sql.errors`.
@@ -75,18 +82,24 @@ def plan(
             "--bound: it says what a local recoding loses at least, and full_domain searches for its best node, proven "
             "or not; leave --bound out, or use recoding: local"
         )
+    other = None if beside is None else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
-        made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
-        if not spec.recoding.is_full_domain:
-            made = recoded(engine, spec, report, budget, kept=kept)
-        else:
-            made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
-        with made as found:
-            result = _result(found)
-            result = with_bound(result, found) if bound else result
-            lattice = found.explained() if explain else None
-            more = of_search(found) if details else None
+        with ExitStack() as opened:
+            if other is not None and kept is None:
+                kept = opened.enter_context(KeptSets(engine))
+            made: AbstractContextManager[NothingToSearch | NothingFound | Chosen | Recoded]
+            if not spec.recoding.is_full_domain:
+                made = recoded(engine, spec, report, budget, kept=kept)
+            else:
+                made = searched(engine, spec, report, budget, explain=explain, all_minimal=all_minimal, kept=kept)
+            with made as found:
+                result = _result(found)
+                result = with_bound(result, found) if bound else result
+                lattice = found.explained() if explain else None
+                more = of_search(found) if details else None
+            if other is not None:
+                result = with_another(engine, spec, other, result, report, budget, kept)
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         return replace(
             result,
@@ -120,6 +133,7 @@ def _planned(found: Chosen | Recoded) -> Result:
         class_sizes=examination.sizes_list(),
         achieved=examination.achieved_dict(),
         metrics=found.metrics(),
+        mean_loss=found.mean_loss,
         search=found.summary() if isinstance(found, Chosen) else None,
         cost=Cost(),
         notes=[*found.notes, *notes_of_local(found)],

@@ -74,6 +74,10 @@ class Result:
         class_sizes: how many classes and rows there are, by the size of the class.
         achieved: requirement -> the value that is reached, and how many classes and rows violate it.
         metrics: metric -> its value at the node.
+        mean_loss: the mean over the cells of the share of detail lost, columns weighted as the spec says: the one
+            figure that all recodings have in common. None for ``check``, and without a release.
+        beside: for a plan that was asked for it: what another recoding would lose instead: ``recoding``, ``mean_loss``,
+            ``suppressed``, ``stopped``, ``statements``, and the ``reason`` where it is not possible.
         search: what the search did; None for ``check``.
         cost: what the run asked of the database.
         notes: what the user should know besides.
@@ -93,7 +97,7 @@ class Result:
         >>> result.cost.source_scans
         1
         >>> sorted(result.to_dict())[:3]
-        ['achieved', 'class_sizes', 'classes']
+        ['achieved', 'beside', 'class_sizes']
     """
 
     verb: Literal["plan", "anonymize", "check"]
@@ -117,6 +121,8 @@ class Result:
     details: Details | None = field(default=None, repr=False)
     ledger: Mapping[str, Any] | None = None
     recoding: Mapping[str, Any] | None = None
+    mean_loss: float | None = None
+    beside: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -177,6 +183,8 @@ class Result:
             "class_sizes": [dict(item) for item in self.class_sizes],
             "achieved": {key: dict(value) for key, value in self.achieved.items()},
             "metrics": dict(self.metrics),
+            "mean_loss": self.mean_loss,
+            "beside": None if self.beside is None else dict(self.beside),
             "search": search,
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),

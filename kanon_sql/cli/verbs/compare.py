@@ -1,4 +1,4 @@
-"""``compare``: several specs, or values of k, side by side."""
+"""``compare``: several specs, values of k or recodings, side by side."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,12 +9,11 @@ from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import paths
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
+    CompareFormat,
     Database,
-    Format,
     MaxSeconds,
     MaxStatements,
     MemoryLimit,
-    OutputFormat,
     Quiet,
     ReportFile,
     ScratchMode,
@@ -35,6 +34,7 @@ __all__ = ["compare"]
 @app.command(
     epilog=examples(
         "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
+        "kanon-sql compare spec.yml -d clinic.duckdb --recoding full_domain,local",
         "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
     )
 )
@@ -50,22 +50,34 @@ def compare(
         str | None,
         typer.Option("--k", metavar="K,K,...", show_default=False, help="Try each of these in place of the spec's k."),
     ] = None,
+    recodings: Annotated[
+        str | None,
+        typer.Option(
+            "--recoding",
+            metavar="METHOD,METHOD,...",
+            show_default=False,
+            help="Try each of these in place of the spec's recoding; an option follows a colon, as in local:best.",
+        ),
+    ] = None,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
     scratch: ScratchMode = None,
     report_file: ReportFile = None,
-    output: Format = OutputFormat.text,
+    output: Annotated[
+        CompareFormat, typer.Option("--format", help="How to write the result to standard output; markdown for CI.")
+    ] = CompareFormat.text,
     quiet: Quiet = False,
     verbose: Verbose = False,
     timeout: Timeout = None,
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Compare specs, or values of k: what privacy costs.
+    """Compare specs, values of k, or recodings: what privacy costs.
 
     Plans each of them, writes nothing but temporary tables, and prints side by side the
     metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
-    one of them at least no generalization was found. Limits hold for each run.
+    one of them at least no generalization was found; a recoding that a spec cannot have is listed with
+    the reason and does not count. Limits hold for each run.
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.evaluate import Budget
@@ -73,18 +85,22 @@ def compare(
 
         refuse_report_path(report_file, "--report")
         wanted = _ks(ks)
+        methods = [] if recodings is None else [part.strip() for part in recodings.split(",")]
         specs = _named(spec_files)
         need_database(database)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         budget = Budget(max_seconds, max_statements)
-        found = run_compare(engine, specs, wanted, timeout=timeout, budget=budget, report=run.report)
+        found = run_compare(engine, specs, wanted, recodings=methods, timeout=timeout, budget=budget, report=run.report)
         run.close()
-        if output is OutputFormat.json:
+        if output is CompareFormat.json:
             print_json(found.to_dict())
         else:
-            from kanon_sql.report.comparison import comparison_text
+            from kanon_sql.report.comparison import comparison_markdown, comparison_text
 
-            print_text(comparison_text(found))
+            if output is CompareFormat.text:
+                print_text(comparison_text(found))
+            else:
+                typer.echo(comparison_markdown(found))
         if report_file is not None:
             from kanon_sql.report.html import comparison_report
 

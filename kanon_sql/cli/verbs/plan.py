@@ -47,6 +47,7 @@ __all__ = ["plan"]
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
         "kanon-sql plan spec.yml -d clinic.duckdb --explain",
+        "kanon-sql plan spec.yml -d clinic.duckdb --beside local",
         "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
     )
 )
@@ -65,6 +66,15 @@ def plan(
         bool,
         typer.Option("--bound", help="For local recoding: show what no such release can lose less than."),
     ] = False,
+    beside: Annotated[
+        str | None,
+        typer.Option(
+            "--beside",
+            metavar="METHOD",
+            show_default=False,
+            help="Also say what another recoding would lose instead, such as local.",
+        ),
+    ] = None,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
@@ -108,6 +118,7 @@ def plan(
             explain=explain,
             all_minimal=all_minimal,
             bound=bound,
+            beside=beside,
             details=report_file is not None,
         )
         print_result(run, result, output, all_minimal=all_minimal)

@@ -18,12 +18,14 @@ __all__ = ["schema"]
         "kanon-sql schema --result",
         "kanon-sql schema --audit",
         "kanon-sql schema --risk",
+        "kanon-sql schema --compare",
     )
 )
 def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
     of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
     of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
+    of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -31,12 +33,13 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk > 1:
-            raise SpecError("--result, --audit and --risk exclude each other; give one of them")
-        if result or of_audit or of_risk:
-            from kanon_sql.report.json import audit_schema, result_schema, risk_schema
+        if result + of_audit + of_risk + of_compare > 1:
+            raise SpecError("--result, --audit, --risk and --compare exclude each other; give one of them")
+        if result or of_audit or of_risk or of_compare:
+            from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema
 
-            print_json(audit_schema() if of_audit else risk_schema() if of_risk else result_schema())
+            asked = {audit_schema: of_audit, risk_schema: of_risk, comparison_schema: of_compare, result_schema: result}
+            print_json(next(schema for schema, wanted in asked.items() if wanted)())
         else:
             from kanon_sql.spec import Spec
 

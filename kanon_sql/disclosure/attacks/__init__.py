@@ -16,6 +16,7 @@ from kanon_sql.disclosure.attacks.complementary import Complementary
 from kanon_sql.disclosure.attacks.composition import Composition
 from kanon_sql.disclosure.attacks.consistency import Consistency
 from kanon_sql.disclosure.attacks.definetti import DeFinetti
+from kanon_sql.disclosure.attacks.downcoding import Downcoding
 from kanon_sql.disclosure.attacks.homogeneity import Homogeneity
 from kanon_sql.disclosure.attacks.linking import Linking
 from kanon_sql.disclosure.attacks.method import (
@@ -96,6 +97,7 @@ for _method in (
     UnsortedMatching(),
     Consistency(),
     Minimality(),
+    Downcoding(),
     DeFinetti(),
 ):
     register(_method)

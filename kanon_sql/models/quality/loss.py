@@ -45,6 +45,10 @@ class Loss(Metric):
 
     def by_attribute(self, counts: Counts, measured: Measured) -> list[float]:
         """Per quasi-identifier, the share of its detail that is lost; suppressed rows lose all of it."""
+        return self._normalized(counts, self.shares(counts, measured))
+
+    def shares(self, counts: Counts, measured: Measured) -> list[float]:
+        """Per quasi-identifier, the shares of its domain that all rows' values could stand for, summed."""
         kept = counts.rows - measured.suppressed
         position = {attribute: index for index, attribute in enumerate(measured.sized)}
         shares = []
@@ -54,7 +58,7 @@ class Loss(Metric):
             else:
                 covered = float(kept * (1 if level == 0 and attribute.height > 0 else attribute.domain_rows))
             shares.append(covered / attribute.domain_rows + measured.suppressed)
-        return self._normalized(counts, shares)
+        return shares
 
     def parts(self, counts: Counts) -> list[list[float]]:
         """The factors of the geometric mean if no class had to be suppressed."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kanon_sql.report.comparison import comparison_table, levels_table
+from kanon_sql.report.comparison import asked_cells, asked_heads, comparison_table, tables
 from kanon_sql.report.html.blocks import Block, Cells, Figure, Prose, Section
 from kanon_sql.report.pictures import frontier
 from kanon_sql.report.words import metric, number, plural
@@ -17,7 +17,7 @@ __all__ = ["comparison_sections", "comparison_tiles", "comparison_verdict"]
 
 def comparison_verdict(comparison: Comparison) -> str:
     """How many runs met their requirements."""
-    met = sum(run.result.passed for run in comparison.runs)
+    met = sum(run.passed for run in comparison.runs)
     total = len(comparison.runs)
     return (
         f"All {number(total)} runs can meet their requirements"
@@ -28,16 +28,16 @@ def comparison_verdict(comparison: Comparison) -> str:
 
 def comparison_tiles(comparison: Comparison) -> list[tuple[str, str, str]]:
     """The cheapest and the dearest run that pass."""
-    passed = [run for run in comparison.runs if run.result.passed]
+    by = comparison.metric
+    passed = [(run.result.metrics[by], run) for run in comparison.runs if run.result is not None and run.passed]
     if not passed:
         return []
-    by = comparison.metric
-    ordered = sorted(passed, key=lambda run: run.result.metrics[by])
+    ordered = sorted(passed, key=lambda item: item[0])
 
     def tile(words: str, index: int) -> tuple[str, str, str]:
-        run = ordered[index]
-        asked = run.name if run.k is None else f"{run.name}, k = {number(run.k)}"
-        return f"{words} {by.replace('_', ' ')}", metric(run.result.metrics[by]), asked
+        value, run = ordered[index]
+        asked = run.title if run.k is None else f"{run.title}, k = {number(run.k)}"
+        return f"{words} {by.replace('_', ' ')}", metric(value), asked
 
     return [tile("lowest", 0), tile("highest", -1)]
 
@@ -45,7 +45,7 @@ def comparison_tiles(comparison: Comparison) -> list[tuple[str, str, str]]:
 def comparison_sections(comparison: Comparison) -> list[Section]:
     """The frontier, the table, the levels, the requirements, the cost."""
     heads, rows = comparison_table(comparison)
-    failed = frozenset(index for index, run in enumerate(comparison.runs) if not run.result.passed)
+    failed = frozenset(index for index, run in enumerate(comparison.runs) if not run.passed)
     frontier_blocks: list[Block] = [Figure(picture) for picture in frontier(comparison)]
     worse = [run for run in comparison.runs if run.dominated]
     if worse:
@@ -54,19 +54,20 @@ def comparison_sections(comparison: Comparison) -> list[Section]:
             "no more and suppresses no more, and is better in one of the three."
         )
         frontier_blocks.append(Prose(said))
+    asked = asked_heads(comparison)
     made = [
         Section("Privacy against detail", [*frontier_blocks, Cells(heads, rows, marked=failed)]),
-        Section("Levels", [Cells(*levels_table(comparison))] if levels_table(comparison)[1] else []),
+        *(Section(title, [Cells(*cells)]) for title, cells in list(tables(comparison))[1:]),
         Section("What each run said", [
-            Cells(["spec", "k#", "result"], [
-                [run.name, "" if run.k is None else number(run.k), run.result.message] for run in comparison.runs
+            Cells([*asked, "result"], [
+                [*asked_cells(comparison, run), run.result.message] for run in comparison.runs if run.result is not None
             ])
         ]),
         Section("What was run", [
-            Cells(["spec", "k#", "statements#", "source scans#", "rows fetched#", "seconds#"], [
-                [run.name, "" if run.k is None else number(run.k), number(cost.statements), number(cost.source_scans),
+            Cells([*asked, "statements#", "source scans#", "rows fetched#", "seconds#"], [
+                [*asked_cells(comparison, run), number(cost.statements), number(cost.source_scans),
                  number(cost.rows_fetched), metric(cost.seconds)]
-                for run in comparison.runs for cost in [run.result.cost]
+                for run in comparison.runs if run.result is not None for cost in [run.result.cost]
             ])
         ]),
     ]  # fmt: skip

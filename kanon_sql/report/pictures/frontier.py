@@ -1,4 +1,4 @@
-"""The frontier of a comparison: what each k costs, a line per spec."""
+"""The frontier of a comparison: what each k costs, a line per spec and recoding."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from kanon_sql.report.words import metric, number
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.compare import Compared, Comparison
+    from kanon_sql.verbs.result import Result
 
 __all__ = ["frontier"]
 
@@ -19,26 +20,31 @@ _STYLES = 4
 
 def frontier(comparison: Comparison) -> list[Picture]:
     """Two pictures over k: the metric, and the rows suppressed. None when fewer than two different k were asked for."""
-    ks = sorted({run.k for run in comparison.runs if run.k is not None and run.result.passed})
+    ks = sorted({run.k for run in comparison.runs if run.k is not None and run.passed})
     if len(ks) < 2:
         return []
     by = comparison.metric
     return [
-        _over_k(comparison, ks, "frontier", by.replace("_", " "), lambda run: run.result.metrics[by], ""),
+        _over_k(comparison, ks, "frontier", by.replace("_", " "), lambda result: result.metrics[by], ""),
         _over_k(
             comparison, ks, "suppression", "rows suppressed",
-            lambda run: 100 * run.result.rows["suppressed"] / max(1, run.result.rows["source"]), " %",
+            lambda result: 100 * result.rows["suppressed"] / max(1, result.rows["source"]), " %",
         ),
     ]  # fmt: skip
 
 
 def _over_k(
-    comparison: Comparison, ks: list[int], name: str, what: str, value: Callable[[Compared], float], unit: str
+    comparison: Comparison, ks: list[int], name: str, what: str, figure: Callable[[Result], float], unit: str
 ) -> Picture:
     lines: dict[str, list[Compared]] = {}
     for run in comparison.runs:
-        if run.k is not None and run.result.passed:
-            lines.setdefault(run.name, []).append(run)
+        if run.k is not None and run.passed:
+            lines.setdefault(run.title, []).append(run)
+
+    def value(run: Compared) -> float:
+        assert run.result is not None
+        return figure(run.result)
+
     canvas = Canvas()
     top = 24 + 18 * len(lines)
     bottom = top + _HEIGHT
@@ -73,5 +79,7 @@ def _over_k(
         size=(WIDTH, bottom + 42),
         marks=canvas.marks,
         heads=["spec", "k#", f"{what}#"],
-        rows=[[run.name, number(run.k or 0), f"{metric(value(run))}{unit}"] for runs in lines.values() for run in runs],
+        rows=[
+            [run.title, number(run.k or 0), f"{metric(value(run))}{unit}"] for runs in lines.values() for run in runs
+        ],
     )

@@ -1,0 +1,84 @@
+"""What another recoding of the same frequency sets would lose instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from kanon_sql.engines import Engine, Reporter
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import Budget, Chosen, searched
+from kanon_sql.frequency import KeptSets
+from kanon_sql.recode import Recoded, recoded
+from kanon_sql.spec import RecodingOptions, Spec, recoding_faults
+from kanon_sql.verbs.result import Result
+
+__all__ = ["with_another"]
+
+
+def with_another(
+    engine: Engine,
+    spec: Spec,
+    other: RecodingOptions,
+    result: Result,
+    report: Reporter | None,
+    budget: Budget | None,
+    kept: KeptSets | None,
+) -> Result:
+    """The result of a plan, and what another recoding loses; its verdict and its figures stay as they are.
+
+    Args:
+        engine: where the source is.
+        spec: what was planned.
+        other: the recoding to put in place of the spec's.
+        result: of the plan; one that failed has nothing to be compared with, and is returned as it is.
+        report: called with each stage in plain words.
+        budget: when to end the other recoding early.
+        kept: the frequency sets of the plan.
+    """
+    if result.mean_loss is None:
+        return result
+    before = engine.meter.statements
+    figures = {"mean_loss": None, "suppressed": None, "reason": None, "stopped": None}
+    found = {"recoding": other.label, **figures, **_found(engine, spec, other, report, budget, kept)}
+    found["statements"] = engine.meter.statements - before
+    return replace(result, beside=found, notes=[*result.notes, _in_words(found, result)])
+
+
+def _found(
+    engine: Engine,
+    spec: Spec,
+    other: RecodingOptions,
+    report: Reporter | None,
+    budget: Budget | None,
+    kept: KeptSets | None,
+) -> dict[str, Any]:
+    """The figures of the other recoding, or the reason why there are none."""
+    changed = spec.model_copy(update={"recoding": other})
+    faults = [fault.message for fault in recoding_faults(changed)]
+    if faults:
+        return {"reason": "; ".join(faults)}
+    make = searched if other.is_full_domain else recoded
+    try:
+        with make(engine, changed, report, budget, kept=kept) as made:
+            if not isinstance(made, Chosen | Recoded):
+                return {"reason": "it found nothing that satisfies"}
+            made.metrics()  # where a node was chosen, its loss is one of them
+            stopped = made.stopped if isinstance(made, Recoded) else made.outcome.stopped
+            return {"mean_loss": made.mean_loss, "suppressed": made.rows()["suppressed"], "stopped": stopped}
+    except UnsupportedError as error:
+        return {"reason": str(error)}
+
+
+def _in_words(found: Mapping[str, Any], result: Result) -> str:
+    """One line: what the other recoding loses and suppresses, beside the plan; or why it is not possible."""
+    if found["reason"] is not None:
+        return f"{found['recoding']} instead is not possible: {found['reason']}"
+    assert result.mean_loss is not None, "only a plan that found something is compared"
+    lost, own = (f"{100 * value:.3g} %" for value in (found["mean_loss"], result.mean_loss))
+    early = "" if found["stopped"] is None else f" (ended early: {found['stopped']})"
+    return (
+        f"{found['recoding']} instead would lose {lost} of a cell's detail on average, not {own}, and suppress "
+        f"{found['suppressed']:,} rows, not {result.rows['suppressed']:,}{early}"
+    )

@@ -1,0 +1,94 @@
+"""``plan --beside``: what another recoding would lose instead."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from command_line import SPEC, make_clinic, refused, run
+
+import kanon_sql
+from kanon_sql.report.json import result_schema
+
+
+@pytest.fixture
+def clinic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    make_clinic(tmp_path / "clinic.duckdb")
+    (tmp_path / "spec.yml").write_text(re.sub(r"  - l_diversity.*\n", "", SPEC))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def without_costs(result: kanon_sql.Result) -> dict[str, Any]:
+    return {**result.to_dict(), "cost": None, "beside": None, "notes": None}
+
+
+@pytest.mark.parametrize("other", ["local", "local:best"])
+def test_the_plan_stays_and_the_other_is_what_it_says_of_itself(clinic: Path, other: str) -> None:
+    engine = kanon_sql.connect("clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.load("spec.yml")
+    alone, having = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, beside=other)
+    method, _, effort = other.partition(":")
+    recoding = {"method": method, "effort": effort or "fast"}
+    instead = kanon_sql.plan(engine, kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": recoding}))
+    assert without_costs(having) == without_costs(alone)
+    assert alone.beside is None
+    assert having.beside is not None
+    found = dict(having.beside)
+    statements = found.pop("statements")
+    assert found == {
+        "recoding": f"local:{recoding['effort']}", "mean_loss": instead.mean_loss,
+        "suppressed": instead.rows["suppressed"], "reason": None, "stopped": None,
+    }  # fmt: skip
+    shared = 1  # what the frequency sets and what was added to them need is dropped in two statements, not in one
+    assert having.cost.statements == alone.cost.statements + statements + shared
+    assert statements < instead.cost.statements, "the frequency sets are there"
+    assert having.cost.source_scans == alone.cost.source_scans == 1
+    assert len(having.sql) == having.cost.statements
+    jsonschema.Draft202012Validator(result_schema()).validate(having.to_dict())
+    (note,) = [note for note in having.notes if note not in alone.notes]
+    assert note.startswith(f"local:{recoding['effort']} instead would lose ")
+    engine.close()
+
+
+def test_one_line_in_the_text_and_a_key_in_json(clinic: Path) -> None:
+    arguments = ["plan", "spec.yml", "-d", "clinic.duckdb", "--beside", "local", "-q"]
+    assert "local:fast instead would lose" in run(*arguments).stdout
+    assert json.loads(run(*arguments, "--format", "json").stdout)["beside"]["recoding"] == "local:fast"
+    assert "unknown recoding; did you mean 'local'?" in refused(
+        run("plan", "spec.yml", "-d", "clinic.duckdb", "--beside", "locale"), 2
+    )
+
+
+def test_what_is_not_possible_is_said_and_changes_no_verdict(clinic: Path) -> None:
+    engine = kanon_sql.connect("clinic.duckdb", scratch="inline")
+    result = kanon_sql.plan(engine, kanon_sql.Spec.load("spec.yml"), beside="local")
+    assert result.passed
+    assert result.beside is not None
+    assert "scratch" in result.beside["reason"]
+    assert any(note.startswith("local:fast instead is not possible: ") for note in result.notes)
+    jsonschema.Draft202012Validator(result_schema()).validate(result.to_dict())
+    engine.close()
+
+
+def test_a_plan_that_fails_has_nothing_beside_it(clinic: Path) -> None:
+    engine = kanon_sql.connect("clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.from_dict({**kanon_sql.Spec.load("spec.yml").to_dict(), "privacy": [{"k_anonymity": 5000}]})
+    result = kanon_sql.plan(engine, spec, beside="local")
+    assert not result.passed
+    assert result.beside is None
+    engine.close()
+
+
+def test_local_recoding_beside_full_domain(clinic: Path) -> None:
+    engine = kanon_sql.connect("clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.load("spec.yml")
+    local = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": "local"})
+    result = kanon_sql.plan(engine, local, beside="full_domain")
+    assert result.beside is not None
+    assert result.beside["mean_loss"] == kanon_sql.plan(engine, spec).mean_loss
+    engine.close()
