@@ -2,7 +2,8 @@
 
 write     one join of the source with the vectors' classes and their labels
 verify    the written classes and those of the recoding have the same rows, in both directions, and every label
-          stands, in its lookup table, on the path of each value that is released as it
+          stands, in its lookup table, on the path of each value that is released as it; a range, for the places of
+          these values in their order
 """
 
 from __future__ import annotations
@@ -76,19 +77,24 @@ def refuse_other_cells(
 
 
 def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths: Sequence[Path]) -> Statement:
-    """Per quasi-identifier, the rows whose label is not on the path of their value."""
+    """Per quasi-identifier, the rows whose label is not on the path of their value, or a range without it."""
     compiler, codes = workspace.compiler, sets.codes
     branches = []
     for path in paths:
         fills = {
             "attribute": str(path.index),
             "code": codes.code(path.index, path.low, compiler.dialect, "classed"),
-            "value": codes.from_lookup(path.index, path.low, compiler.dialect, "lookup"),
             "label": compiler.quote(f"label{path.index}"),
             "classed": workspace.quoted(mapped.classed),
             "classes": workspace.quoted(mapped.classes),
-            "lookup": workspace.quoted(sets.lookups[path.index].table),
         }
+        ranges = mapped.ranges.get(path.index)
+        if ranges is not None:
+            tables = {"ranges": workspace.quoted(ranges.table), "order": workspace.quoted(ranges.order)}
+            branches.append(compiler.filled("release/recoded_ranges", {**fills, **tables}))
+            continue
+        fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
+        fills["lookup"] = workspace.quoted(sets.lookups[path.index].table)
         levels = tuple(Sql(f"lookup.l{level}") for level in range(path.low, path.high + 1))
         branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
     return compiler.union(branches)
