@@ -29,6 +29,7 @@ RECODINGS = {
     "fast": {"method": "local", "effort": "fast"},
     "best": {"method": "local", "effort": "best"},
     "mondrian": {"method": "mondrian", "variant": "strict"},
+    "relaxed": {"method": "mondrian", "variant": "relaxed"},
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,11 +16,14 @@ from strategies import examples
 
 import kanon_sql
 from kanon_sql.errors import HierarchyError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.recode import mondrian
 from kanon_sql.recode.mondrian import STATEMENTS_A_ROUND
 from kanon_sql.release import write as write_module
 
 OTHERS = 80
 """Statements that a run takes besides its rounds and its columns: sets, labels, verification, publishing."""
+
+RELAXED = {"method": "mondrian", "variant": "relaxed"}
 
 STEPS = ["none", "primary", "middle", "high", "college", "doctor"]
 """Rows of a hierarchy, whose order is not that of their characters; some occur in no row."""
@@ -107,6 +111,17 @@ def published(database: Database, problem: MondrianProblem, **changes: Any) -> k
     return kanon_sql.anonymize(database.engine, spec(quasi_identifiers, **protected, **changes))
 
 
+def classes_of(database: Database, problem: MondrianProblem) -> dict[Any, set[int]]:
+    """The classes of what was published: labels -> serial numbers."""
+    names = [*problem.columns, "s0", "serial"]
+    found: dict[Any, set[int]] = {}
+    for line in database.rows("people_release"):
+        row = dict(zip(names, line, strict=True))
+        assert row["s0"] == problem.rows[row["serial"]]["s0"]
+        found.setdefault(tuple(row[column] for column in problem.columns), set()).add(row["serial"])
+    return found
+
+
 @given(problem=problems())
 @examples(60)
 def test_it_makes_the_classes_of_the_paper(shared_database: Database, problem: MondrianProblem) -> None:
@@ -119,11 +134,7 @@ def test_it_makes_the_classes_of_the_paper(shared_database: Database, problem: M
         assert "people_release" not in shared_database.tables()
         return
     assert result.verdict == "pass"
-    names = [*problem.columns, "s0", "serial"]
-    release = [dict(zip(names, line, strict=True)) for line in shared_database.rows("people_release")]
-    classes: dict[Any, set[int]] = {}
-    for row in release:
-        classes.setdefault(tuple(row[column] for column in problem.columns), set()).add(row["serial"])
+    classes = classes_of(shared_database, problem)
     assert {frozenset(members) for members in classes.values()} == expected
     for members in expected:
         assert problem.satisfies(sorted(members))
@@ -164,6 +175,39 @@ def mean_losses(problem: MondrianProblem, classes: dict[Any, set[int]]) -> dict[
         )
         found[column] = lost / max(1, ordered.size - 1) / len(problem.rows)
     return found
+
+
+@given(problem=problems())
+@examples(30)
+def test_relaxed_partitions_have_fewer_than_twice_k_rows(shared_database: Database, problem: MondrianProblem) -> None:
+    """Or all of their rows are alike. Classes are partitions with the same labels, which are true."""
+    k = problem.requirements[0]["k_anonymity"]["k"]
+    problem = replace(problem, requirements=[{"k_anonymity": {"k": k}}], unit=None)
+    partitions: list[tuple[int, int]] = []
+    with pytest.MonkeyPatch.context() as patched:
+        labelled = mondrian.labelled
+
+        def seen(state: Any, *given: Any, **named: Any) -> Any:
+            sums = f"SELECT SUM(row_count), COUNT(DISTINCT vector) FROM {state.open.parts[-1]} GROUP BY part"
+            partitions.extend(shared_database.connection.execute(sums).fetchall())
+            return labelled(state, *given, **named)
+
+        patched.setattr(mondrian, "labelled", seen)
+        result = published(shared_database, problem, recoding=RELAXED)
+    assert (result.verdict == "pass") == (len(problem.rows) >= max(1, k))
+    event(f"{result.verdict}, {len(partitions)} partitions")
+    if result.verdict == "fail":
+        return
+    assert all(k <= rows and (rows < 2 * k or different == 1) for rows, different in partitions)
+    assert sum(rows for rows, _ in partitions) == len(problem.rows)
+    classes = classes_of(shared_database, problem)
+    assert sorted(serial for members in classes.values() for serial in members) == list(range(len(problem.rows)))
+    assert all(problem.satisfies(sorted(members)) for members in classes.values())
+    assert len(classes) <= len(partitions)
+    assert_labels_are_true(problem, classes)
+    assert result.recoding is not None
+    told = {name: column["mean_loss"] for name, column in result.recoding["columns"].items()}
+    assert told == pytest.approx(mean_losses(problem, classes))
 
 
 # --- worked out by hand, and the paper's figures ------------------------------------------------
@@ -241,6 +285,19 @@ def test_a_column_of_two_values_is_cut_between_them(database: Database) -> None:
     assert Counter(database.rows("people_release")) == {("a",): 2, ("b",): 5}
 
 
+def test_alike_rows_are_divided_where_that_is_allowed(database: Database) -> None:
+    """Strict has to keep all together; each half of relaxed has 2 as well. Illnesses do not go by their order."""
+    rows = [(value, illness) for value, illness in zip([1, 2, 2, 2, 2, 2, 2, 3], "xxxxyyyy", strict=True)]
+    database.table("people", {"age": "INTEGER", "s0": "VARCHAR"}, rows)
+    changes: dict[str, Any] = {"keep": [], "sensitive": ["s0"], "privacy": [{"k_anonymity": 4}]}
+    kanon_sql.anonymize(database.engine, spec({"age": None}, **changes))
+    assert {label for label, _ in database.rows("people_release")} == {"*"}
+    kanon_sql.anonymize(database.engine, spec({"age": None}, recoding=RELAXED, **changes))
+    released = Counter(database.rows("people_release"))
+    assert Counter(label for label, _ in released.elements()) == {"<= 2": 4, ">= 2": 4}
+    assert released["<= 2", "x"] - 1 in (1, 2), "of three of the 2, x and y are as many as three can be"
+
+
 def test_rows_with_null_are_suppressed_where_the_spec_says_so(database: Database) -> None:
     """And their values say nothing: 5 is the lowest age, and nobody who is released has it."""
     database.table(
@@ -268,10 +325,13 @@ def test_what_the_whole_table_violates_is_not_released(people: Database) -> None
 # --- what it costs ----------------------------------------------------------------------------
 
 
-def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
+@pytest.mark.parametrize("recoding", ["mondrian", RELAXED])
+def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, recoding: Any) -> None:
+    privacy = MORE if recoding == "mondrian" else MORE[:1]
     for rows in (60, 3_000):
         fill(database, rows)
-        result = kanon_sql.anonymize(database.engine, spec(TWO, sensitive=["s0"], privacy=MORE))
+        asked = {"sensitive": ["s0"], "privacy": privacy, "recoding": recoding}
+        result = kanon_sql.anonymize(database.engine, spec(TWO, **asked))
         assert result.recoding is not None
         rounds, columns = result.recoding["rounds"] + 1, 2
         assert result.cost.statements <= STATEMENTS_A_ROUND * rounds + 10 * columns + OTHERS
@@ -279,7 +339,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 2
 
 
-MORE = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "s0", "t": 0.5}}]
+MORE: list[dict[str, Any]] = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "s0", "t": 0.5}}]
 
 
 def test_no_value_is_fetched(people: Database, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,6 +395,12 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ),
         ({"recoding": {"method": "mondrian", "effort": "fast"}}, "recoding.effort: mondrian has one way to cut"),
         ({"recoding": {"method": "local", "variant": "strict"}}, "recoding.variant: local has no variants"),
+        (
+            {"recoding": RELAXED, "sensitive": ["s0"], "privacy": MORE},
+            "recoding.variant: relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and "
+            "privacy also asks for t_closeness; use strict",
+        ),
+        ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
         ({"recoding": {"variant": "strict"}}, "recoding.variant: full_domain has no variants"),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),

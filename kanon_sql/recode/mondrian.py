@@ -8,7 +8,10 @@ A round advances all partitions at once:
     cuts     of the allowable cuts of a partition, that in the column where it is widest, as a share of its values
     moved    partitions without one are closed; the vectors of the others go to their sides
 
-The partitioning is strict: all rows of one value are on one side of a cut.
+In the variant ``strict`` all rows of one value are on one side of a cut. In ``relaxed`` a cut makes halves, and rows of
+the median value, even alike ones, may go to both: a vector then has slices of its rows in several partitions. What is
+asked must be class sizes in rows, so that it does not matter which of alike rows go where. As long as a partition has
+2k rows and two different ones it can be halved.
 """
 
 from __future__ import annotations
@@ -65,13 +68,14 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     dimensions, orders = dimensions_of(given, spec, state)
     ordered = tuple(item for item in dimensions if item.ordered)
     tables = {f"order_{index}": order.table for index, order in orders.items()}
+    slices = spec.recoding.variant == "relaxed"
     state.open = state.make(
         "mondrian/places", "open0", {"vectors": state.vectors, **tables},
-        attributes=ordered, by_person=state.judge.by_person,
+        attributes=ordered, by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     state.last = 1
-    stopped = _divided(state, ordered, budget)
-    mapped = labelled(state, dimensions, orders)
+    stopped = _divided(state, ordered, budget, slices=slices)
+    mapped = labelled(state, dimensions, orders, slices=slices)
     if mapped.rows != state.kept_rows:
         raise VerificationError(
             f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "
@@ -81,36 +85,40 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     return replace(found, tried={_TOP: Tried(found.mean_loss, found.rounds, 0)})
 
 
-def _divided(state: Partitions, ordered: Sequence[Dimension], budget: Budget) -> str | None:
+def _divided(state: Partitions, ordered: Sequence[Dimension], budget: Budget, *, slices: bool) -> str | None:
     """Divide the partitions until none has an allowable cut; returns why it ended early, None if it did not."""
     if not ordered:
         return None
     table = state.make("mondrian/dimensions", "dimensions", {}, attributes=tuple(ordered))
     try:
         with budget.limits(state.workspace.engine):
-            while _round(state, tuple(ordered), table):
+            while _round(state, tuple(ordered), table, slices=slices):
                 state.workspace.report(f"recoding by median cuts: round {state.rounds}", None)
     except Stopped as stopped:
         return str(stopped)
     return None
 
 
-def _round(state: Partitions, ordered: tuple[Dimension, ...], dimensions: Relation) -> bool:
+def _round(state: Partitions, ordered: tuple[Dimension, ...], dimensions: Relation, *, slices: bool) -> bool:
     """Cut every open partition that has an allowable cut; False if none has."""
     judge, number = state.judge, state.rounds
     medians = state.make(
-        "mondrian/medians", f"medians{number}", {"open": state.open, "dimensions": dimensions},
+        "mondrian/halves" if slices else "mondrian/medians", f"medians{number}",
+        {"open": state.open, "dimensions": dimensions},
         attributes=ordered, least=judge.least_size,
     )  # fmt: skip
-    sides = render("recode/mondrian/sides", attributes=ordered, by_person=judge.by_person)
+    sides = "recode/mondrian/half_sides" if slices else "recode/mondrian/sides"
+    cells = render(sides, attributes=ordered, by_person=judge.by_person)
     keys = ("part", "attribute", "side")
-    judged = judge.judged(f"sides{number}", sides, keys, {"open": state.open, "medians": medians})
+    read = {"medians": medians} if slices else {"open": state.open, "medians": medians}
+    judged = judge.judged(f"sides{number}", cells, keys, read)
     tables = {"medians": medians, "judged": judged}
-    cuts = state.make("mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)})
+    cuts = state.make("mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)}, slices=slices)
     found, last = state.row("mondrian/cut_count", {"cuts": cuts})
     if found:
         moved = state.make(
-            "mondrian/moved", f"open{number + 1}", {"open": state.open, "cuts": cuts},
+            "mondrian/halved" if slices else "mondrian/moved", f"open{number + 1}",
+            {"open": state.open, "cuts": cuts, **({"medians": medians} if slices else {})},
             attributes=ordered, by_person=judge.by_person,
         )  # fmt: skip
         state.advance(moved, last)

@@ -74,13 +74,16 @@ def _dimension(path: Path, null: bool) -> Dimension:
     )
 
 
-def labelled(state: Partitions, dimensions: Sequence[Dimension], orders: Mapping[int, Order]) -> Mapped:
+def labelled(
+    state: Partitions, dimensions: Sequence[Dimension], orders: Mapping[int, Order], *, slices: bool = False
+) -> Mapped:
     """The classes that partitions become: those that hold the same ranges are one.
 
     Args:
         state: the partitions, with the place of every value.
         dimensions: the quasi-identifiers.
         orders: the order of each that has one.
+        slices: whether rows of one vector may be in several partitions.
 
     Raises:
         HierarchyError: two ranges of a quasi-identifier would have the same label.
@@ -93,7 +96,7 @@ def labelled(state: Partitions, dimensions: Sequence[Dimension], orders: Mapping
     classes = state.make("mondrian/class_labels", "classes", {"boxes": boxes, **tables}, attributes=tuple(dimensions))
     classed = state.make(
         "mondrian/classed", "classed", {"open": state.open, "boxes": boxes, "vectors": state.vectors},
-        words=state.names, by_person=state.judge.by_person,
+        words=state.names, by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     count, rows, squares = state.row("summary", {"classes": classes})
     return Mapped(
@@ -107,6 +110,7 @@ def labelled(state: Partitions, dimensions: Sequence[Dimension], orders: Mapping
         columns=described(state.workspace, classes, state.paths, _KINDS * len(dimensions)),
         vectors=state.vectors,
         ranges=ranges,
+        slices=slices,
     )
 
 

@@ -64,6 +64,7 @@ class Mapped:
         columns: per quasi-identifier.
         vectors: every vector, suppressed ones too.
         ranges: by its number, every quasi-identifier whose labels are ranges.
+        slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
     """
 
     classed: Relation
@@ -76,6 +77,7 @@ class Mapped:
     columns: Sequence[Column]
     vectors: Relation
     ranges: Mapping[int, Ranges] = field(default_factory=dict)
+    slices: bool = False
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,34 @@ from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, exact_text
 __all__ = ["join_of", "refuse_other_cells"]
 
 
-def join_of(sets: FrequencySets, mapped: Mapped) -> dict[str, Any]:
-    """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides."""
+def join_of(
+    sets: FrequencySets, mapped: Mapped, columns: Mapping[str, Column], others: Sequence[str], number: str
+) -> dict[str, Any]:
+    """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides.
+
+    Where alike rows are in several classes, they are numbered: in the order of what is released beside them, then
+    spread evenly, so that every class gets a share of each value. The same rows have the same numbers on every engine.
+
+    Args:
+        sets: the frequency sets.
+        mapped: the recoding.
+        columns: the source's columns by name.
+        others: the columns that are released as they are.
+        number: a name that no column has.
+    """
+    alike = [lookup.name for lookup in sets.lookups]
     bottom = tuple(path.low for path in mapped.paths)
     return {
         "classed": mapped.classed,
         "classes": mapped.classes,
+        "slices": None
+        if not mapped.slices
+        else {
+            "number": number,
+            "names": list(dict.fromkeys([*alike, *others])),
+            "alike": [exact_value(columns[name], "kanon_source") for name in alike],
+            "order": [exact_value(columns[name], "kanon_source") for name in others or alike],
+        },
         "words": [f"code{word}" for word in sets.codes.keyed(bottom)],
         "codes": [Sql(key) for key in sets.codes.from_lookups(bottom, PORTABLE, lambda index: f"lookup{index}")],
     }

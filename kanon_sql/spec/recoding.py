@@ -17,7 +17,7 @@ __all__ = ["RecodingOptions", "level_faults", "recoding_faults"]
 
 _METHODS = ("full_domain", "local", "mondrian")
 _EFFORTS = ("fast", "best")
-_VARIANTS = ("strict",)
+_VARIANTS = ("strict", "relaxed")
 
 
 class RecodingOptions(Part):
@@ -28,7 +28,7 @@ class RecodingOptions(Part):
             released at several levels, in different classes (local recoding: Xu et al. 2006); or ``mondrian``, where
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for the others.
-        variant: for mondrian: ``strict``, all rows of a value on one side of a cut; None for the others.
+        variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for the others.
     """
 
     expected: ClassVar[str] = "full_domain, {method: local, effort: fast}, {method: local, effort: best} or mondrian"
@@ -39,7 +39,7 @@ class RecodingOptions(Part):
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
     )
-    variant: Annotated[Literal["strict"] | None, checked(choice("variant", _VARIANTS))] = Field(
+    variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
         default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
     )
 
@@ -97,6 +97,22 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("ledger",), why, True)
     if spec.recoding.method == "mondrian":
         yield from level_faults(spec, "mondrian releases ranges of the values, not levels")
+        yield from _relaxed_faults(spec)
+
+
+def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
+    """What the relaxed variant cannot promise: it divides rows that are alike, and says of none which way it goes."""
+    others = [item.name for item in spec.privacy if item.name != "k_anonymity"]
+    why = None
+    if others:
+        why = f"privacy also asks for {others[0]}"
+    elif spec.unit is not None:
+        why = "a unit counts persons, whose rows it would part"
+    if spec.recoding.variant == "relaxed" and why is not None:
+        message = (
+            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
+        )
+        yield Fault(("recoding", "variant"), message, True)
 
 
 def level_faults(spec: Spec, message: str) -> Iterator[Fault]:

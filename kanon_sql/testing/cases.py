@@ -228,6 +228,11 @@ CASES: dict[str, dict[str, Any]] = {
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
     },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
+    "mondrian, relaxed": {
+        "recoding": {"method": "mondrian", "variant": "relaxed"},
+        "quasi_identifiers": {"zip": None, "sex": None},
+        "keep": ["charge", "born", "weight"],
+    },
     "mondrian, dates, decimals and NULLs": {
         "recoding": "mondrian",
         "quasi_identifiers": {"born": None, "weight": {"weight": 2}, "illness": None},
