@@ -299,6 +299,19 @@ def test_alike_rows_are_divided_where_that_is_allowed(database: Database) -> Non
     assert released["<= 2", "x"] - 1 in (1, 2), "of three of the 2, x and y are as many as three can be"
 
 
+def test_a_column_of_the_source_may_be_called_like_ours(database: Database) -> None:
+    database.table("people", {"age": "INTEGER", "kanon_row": "INTEGER"}, [(n // 4, 7) for n in range(12)])
+    kanon_sql.anonymize(database.engine, spec({"age": None}, keep=["kanon_row"], recoding=RELAXED))
+    assert sum(row[1] == 7 for row in database.rows("people_release")) == 12
+
+
+def test_a_hierarchy_that_is_its_top_alone_is_not_cut(database: Database) -> None:
+    database.table("tree", ["l0"], [("*",)])
+    database.table("people", {"zip": "VARCHAR", "age": "INTEGER"}, [("*", n // 2) for n in range(6)])
+    kanon_sql.anonymize(database.engine, spec({"zip": {"table": "tree"}, "age": None}, keep=[]))
+    assert Counter(database.rows("people_release")) == {("*", "0"): 2, ("*", "1"): 2, ("*", "2"): 2}
+
+
 def test_rows_with_null_are_suppressed_where_the_spec_says_so(database: Database) -> None:
     """And their values say nothing: 5 is the lowest age, and nobody who is released has it."""
     database.table(
