@@ -91,6 +91,12 @@ def test_local_recodings_follow_it(engine: Engine, effort: str) -> None:
     assert validated(anonymize(engine, spec))["recoding"]["effort"] == effort
 
 
+def test_a_multidimensional_recoding_follows_it(engine: Engine) -> None:
+    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": "mondrian"})
+    validated(plan(engine, spec))
+    assert validated(anonymize(engine, spec))["recoding"]["variant"] == "strict"
+
+
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )

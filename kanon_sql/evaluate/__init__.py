@@ -34,7 +34,7 @@ from kanon_sql.evaluate.examine import (
 from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
-from kanon_sql.evaluate.partitions.order import order_domains
+from kanon_sql.evaluate.partitions.order import Order, order_domains, order_of
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
@@ -53,6 +53,7 @@ __all__ = [
     "Frames",
     "NothingFound",
     "NothingToSearch",
+    "Order",
     "Partitions",
     "SearchSummary",
     "Searched",
@@ -69,6 +70,7 @@ __all__ = [
     "judged_columns",
     "node_frames",
     "order_domains",
+    "order_of",
     "out_of_reach",
     "read_examination",
     "reference_in",

@@ -115,8 +115,8 @@ class Searched:
         """A node as quasi-identifier -> level."""
         return dict(zip(self.spec.quasi_identifiers, node, strict=True))
 
-    def summary(self) -> SearchSummary:
-        """What the search did."""
+    def summary(self) -> SearchSummary | None:
+        """What the search did; None if there was none."""
         return SearchSummary(self.spec.search.algorithm, True, "no row to search", 0, 0, 0, ())
 
     def explained(self) -> tuple[Explained, ...]:

@@ -191,7 +191,7 @@ def _of_partitions(model: PrivacyModel) -> PrivacyModel:
     """
     if model.population is not None:
         raise UnsupportedError(
-            f"{model.label}: recoding: local releases overlapping labels, so a person of the population may be behind "
+            f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
             "several classes, and which one protects a row is not known; use recoding: full_domain"
         )
     return model if model.quasi_identifiers is None else replace(model, quasi_identifiers=None)

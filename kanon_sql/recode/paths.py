@@ -101,7 +101,7 @@ def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation, weigh
     places = [sets.codes.bits(lookup.index, level) for level in lookup.levels]
     if len({word for word, _ in places}) > 1:
         raise UnsupportedError(
-            f"recoding: local: the hierarchy of {lookup.name} has too many labels on too many levels for a path to fit "
+            f"recoding: the hierarchy of {lookup.name} has too many labels on too many levels for a path to fit "
             "into 62 bits; leave some levels out, or use recoding: full_domain"
         )
     height = lookup.height

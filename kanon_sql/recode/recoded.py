@@ -9,6 +9,7 @@ from typing import Any
 from kanon_sql.evaluate import (
     Covering,
     Examination,
+    NothingToSearch,
     Searched,
     Table,
     achieved_context,
@@ -25,13 +26,21 @@ from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
 
-__all__ = ["Recoded", "Tried", "highest_levels"]
+__all__ = ["NothingRecoded", "Recoded", "Tried", "highest_levels"]
 
 
 def highest_levels(sets: FrequencySets) -> Node:
     """The highest levels allowed."""
     limits = [(lookup.quasi_identifier.maximum_level, lookup.height) for lookup in sets.lookups]
     return tuple(height if most is None else most for most, height in limits)
+
+
+@dataclass(frozen=True)
+class NothingRecoded(NothingToSearch):
+    """No class satisfies, not even that of all rows; no lattice was searched."""
+
+    def summary(self) -> None:
+        """There was no search."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +171,7 @@ class Recoded(Searched):
         return {
             "method": options.method,
             "effort": options.effort,
+            "variant": options.variant,
             "start": self.start,
             "tried": {name: asdict(tried) for name, tried in self.tried.items()},
             "rounds": self.rounds,

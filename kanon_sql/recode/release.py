@@ -9,7 +9,7 @@ above it that is clear, so that whoever reads a label knows what it stands for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
@@ -17,7 +17,7 @@ from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
 from kanon_sql.sql import Relation, slot
 
-__all__ = ["Column", "Mapped", "mapped"]
+__all__ = ["Column", "Mapped", "Ranges", "described", "mapped"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,20 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Ranges:
+    """What labels of a column stand for that are ranges of its values.
+
+    Attributes:
+        table: every ``label``, with the first and the last place of its values in their order, ``low_place`` and
+            ``high_place``, and whether NULL is among them, ``has_null``.
+        order: the order of the column's values.
+    """
+
+    table: Relation
+    order: Relation
+
+
+@dataclass(frozen=True)
 class Mapped:
     """Which vector is released as which class.
 
@@ -49,6 +63,8 @@ class Mapped:
         squares: the sum of the squares of the classes' rows.
         columns: per quasi-identifier.
         vectors: every vector, suppressed ones too.
+        ranges: by its number, every quasi-identifier whose labels are ranges.
+        slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
     """
 
     classed: Relation
@@ -60,6 +76,8 @@ class Mapped:
     squares: float
     columns: Sequence[Column]
     vectors: Relation
+    ranges: Mapping[int, Ranges] = field(default_factory=dict)
+    slices: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,7 @@ def mapped(state: Partitions) -> Mapped:
         count=count,
         rows=rows,
         squares=squares,
-        columns=_described(state.workspace, classes, paths),
+        columns=described(state.workspace, classes, paths, sum(path.high - path.low + 1 for path in paths)),
     )
 
 
@@ -130,8 +148,15 @@ def _classes(
     return _Classes(joined, classed, judged, violating)
 
 
-def _described(workspace: Workspace, classes: Relation, paths: Sequence[Path]) -> list[Column]:
-    """What was done to every column, in one statement."""
+def described(workspace: Workspace, classes: Relation, paths: Sequence[Path], most: int) -> list[Column]:
+    """What was done to every column, in one statement.
+
+    Args:
+        workspace: where.
+        classes: the classes with their labels.
+        paths: the quasi-identifiers.
+        most: the most levels that labels have, all columns together.
+    """
     compiler, quote = workspace.compiler, workspace.compiler.quote
     branches = [
         compiler.filled(
@@ -146,7 +171,6 @@ def _described(workspace: Workspace, classes: Relation, paths: Sequence[Path]) -
         )
         for path in paths
     ]
-    most = sum(path.high - path.low + 1 for path in paths)
     found = sorted(tuple(map(int, row)) for row in workspace.query(compiler.union(branches), most))
     return [
         Column(

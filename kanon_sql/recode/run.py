@@ -11,6 +11,7 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, re
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
 
@@ -18,6 +19,7 @@ __all__ = ["recoded"]
 
 METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
     "local": recoded_locally,
+    "mondrian": recoded_by_medians,
 }
 """By the name that a spec calls it by; each is one file."""
 

@@ -28,7 +28,7 @@ from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, render, slot, sou
 
 __all__ = ["Choice", "Written", "beside", "written_release"]
 
-_MARK, _UNIT = "kanon_masked", "kanon_unit"
+_MARK, _UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -268,7 +268,15 @@ def _write_from_source(
         masked="masked" in extras,
         unit=None if spec.unit is None else exact_value(columns[spec.unit], "kanon_source"),
         suppressed=choice.suppressed,
-        recoded=None if choice.mapped is None else join_of(sets, choice.mapped),
+        recoded=None
+        if choice.mapped is None
+        else join_of(
+            sets,
+            choice.mapped,
+            columns,
+            [item["name"] for item in outputs if item["lookup"] is None],
+            _free_name(_NUMBER, columns),
+        ),
         keys=[]
         if choice.suppressed is None
         else [Sql(key) for key in sets.codes.from_lookups(choice.levels, PORTABLE, lambda index: f"lookup{index}")],

@@ -2,7 +2,8 @@
 
 write     one join of the source with the vectors' classes and their labels
 verify    the written classes and those of the recoding have the same rows, in both directions, and every label
-          stands, in its lookup table, on the path of each value that is released as it
+          stands, in its lookup table, on the path of each value that is released as it; a range, for the places of
+          these values in their order
 """
 
 from __future__ import annotations
@@ -20,12 +21,34 @@ from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, exact_text
 __all__ = ["join_of", "refuse_other_cells"]
 
 
-def join_of(sets: FrequencySets, mapped: Mapped) -> dict[str, Any]:
-    """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides."""
+def join_of(
+    sets: FrequencySets, mapped: Mapped, columns: Mapping[str, Column], others: Sequence[str], number: str
+) -> dict[str, Any]:
+    """What ``release/write`` needs to find the class of a row: the tables, and a vector's codes on both sides.
+
+    Where alike rows are in several classes, they are numbered: in the order of what is released beside them, then
+    spread evenly, so that every class gets a share of each value. The same rows have the same numbers on every engine.
+
+    Args:
+        sets: the frequency sets.
+        mapped: the recoding.
+        columns: the source's columns by name.
+        others: the columns that are released as they are.
+        number: a name that no column has.
+    """
+    alike = [lookup.name for lookup in sets.lookups]
     bottom = tuple(path.low for path in mapped.paths)
     return {
         "classed": mapped.classed,
         "classes": mapped.classes,
+        "slices": None
+        if not mapped.slices
+        else {
+            "number": number,
+            "names": list(dict.fromkeys([*alike, *others])),
+            "alike": [exact_value(columns[name], "kanon_source") for name in alike],
+            "order": [exact_value(columns[name], "kanon_source") for name in others or alike],
+        },
         "words": [f"code{word}" for word in sets.codes.keyed(bottom)],
         "codes": [Sql(key) for key in sets.codes.from_lookups(bottom, PORTABLE, lambda index: f"lookup{index}")],
     }
@@ -76,19 +99,24 @@ def refuse_other_cells(
 
 
 def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths: Sequence[Path]) -> Statement:
-    """Per quasi-identifier, the rows whose label is not on the path of their value."""
+    """Per quasi-identifier, the rows whose label is not on the path of their value, or a range without it."""
     compiler, codes = workspace.compiler, sets.codes
     branches = []
     for path in paths:
         fills = {
             "attribute": str(path.index),
             "code": codes.code(path.index, path.low, compiler.dialect, "classed"),
-            "value": codes.from_lookup(path.index, path.low, compiler.dialect, "lookup"),
             "label": compiler.quote(f"label{path.index}"),
             "classed": workspace.quoted(mapped.classed),
             "classes": workspace.quoted(mapped.classes),
-            "lookup": workspace.quoted(sets.lookups[path.index].table),
         }
+        ranges = mapped.ranges.get(path.index)
+        if ranges is not None:
+            tables = {"ranges": workspace.quoted(ranges.table), "order": workspace.quoted(ranges.order)}
+            branches.append(compiler.filled("release/recoded_ranges", {**fills, **tables}))
+            continue
+        fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
+        fills["lookup"] = workspace.quoted(sets.lookups[path.index].table)
         levels = tuple(Sql(f"lookup.l{level}") for level in range(path.low, path.high + 1))
         branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
     return compiler.union(branches)

@@ -1,4 +1,4 @@
-"""What a local recoding did to each column, as rows of a table: for every form of a result."""
+"""What a recoding that is not full-domain did to each column, as rows of a table: for every form of a result."""
 
 from __future__ import annotations
 
@@ -7,13 +7,21 @@ from typing import Any
 
 from kanon_sql.report.words import metric, number, percent, plural
 
-__all__ = ["column_cells", "recoding_in_words"]
+__all__ = ["column_cells", "recoding_in_words", "recoding_title"]
 
 _BEGUN = {
     "top": "from the highest levels down",
     "optimum": "from the full-domain optimum down",
     "sweep": "a sweep of nodes",
 }
+
+
+_TITLES = {"local": "Local recoding", "mondrian": "Multidimensional recoding (Mondrian)"}
+
+
+def recoding_title(recoding: Mapping[str, Any]) -> str:
+    """What the literature calls it."""
+    return _TITLES[recoding["method"]]
 
 
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.recoding import RecodingOptions, recoding_faults
+from kanon_sql.spec.recoding import RecodingOptions, level_faults, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
@@ -204,11 +204,7 @@ class Spec(Part):
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
         if value is not None and value.search.of_intervals:
-            for name, column in value.quasi_identifiers.items():
-                for key in ("minimum_level", "maximum_level"):
-                    if getattr(column, key) != QuasiIdentifier.model_fields[key].default:
-                        message = f"{value.search.algorithm} chooses intervals of the values, not levels"
-                        yield Fault(("quasi_identifiers", name, key), message, True)
+            yield from level_faults(value, f"{value.search.algorithm} chooses intervals of the values, not levels")
         if value is not None and value.ledger is not None:
             yield from ledger_faults(value)
         if value is not None:

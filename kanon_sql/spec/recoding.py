@@ -14,43 +14,55 @@ from kanon_sql.spec.checks import Fault, Part, checked, choice, did_you_mean, qu
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["RecodingOptions", "parse_recoding", "recoding_faults"]
+__all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-_METHODS = ("full_domain", "local")
+_METHODS = ("full_domain", "local", "mondrian")
 _EFFORTS = ("fast", "best")
+_VARIANTS = ("strict", "relaxed")
 
 
 class RecodingOptions(Part):
     """How values are generalized.
 
     Attributes:
-        method: ``full_domain``, one level per column for all rows (Samarati 2001), or ``local``, where a value may be
-            released at several levels, in different classes (local recoding: Xu et al. 2006).
-        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for full_domain.
+        method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
+            released at several levels, in different classes (local recoding: Xu et al. 2006); or ``mondrian``, where
+            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006).
+        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for the others.
+        variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for the others.
     """
 
-    expected: ClassVar[str] = "full_domain, {method: local, effort: fast} or {method: local, effort: best}"
+    expected: ClassVar[str] = "full_domain, {method: local, effort: fast}, {method: local, effort: best} or mondrian"
 
-    method: Annotated[Literal["full_domain", "local"], checked(choice("recoding", _METHODS))] = Field(
+    method: Annotated[Literal["full_domain", "local", "mondrian"], checked(choice("recoding", _METHODS))] = Field(
         default="full_domain", description="One level per column for all rows, or levels that differ by class."
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
     )
+    variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
+        default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
+    )
 
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A name alone is the method; local is fast unless it says otherwise."""
+        """A name alone is the method; local is fast and mondrian strict unless they say otherwise."""
         found = {"method": value} if isinstance(value, str) else value
-        if isinstance(found, Mapping) and found.get("method") == "local" and found.get("effort") is None:
-            return {**found, "effort": "fast"}
+        for method, key, usual in (("local", "effort", "fast"), ("mondrian", "variant", "strict")):
+            if isinstance(found, Mapping) and found.get("method") == method and found.get(key) is None:
+                found = {**found, key: usual}
         return found
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """What a method does not take."""
-        if "effort" in given and given.get("method", "full_domain") == "full_domain":
+        method = given.get("method", "full_domain")
+        if "effort" in given and method == "full_domain":
             yield Fault(("effort",), "full_domain searches as 'search' says; only the method local takes it", True)
+        if "effort" in given and method == "mondrian":
+            yield Fault(("effort",), "mondrian has one way to cut; only the method local takes it", True)
+        if "variant" in given and method in ("full_domain", "local"):
+            yield Fault(("variant",), f"{method} has no variants; only the method mondrian does", True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -76,7 +88,9 @@ class RecodingOptions(Part):
 
     def to_dict(self) -> str | dict[str, str]:
         """As a spec has it."""
-        return {"method": self.method, "effort": self.effort} if self.effort else self.method
+        options = {"effort": self.effort, "variant": self.variant}
+        given = {name: option for name, option in options.items() if option is not None}
+        return {"method": self.method, **given} if given else self.method
 
 
 def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
@@ -121,18 +135,44 @@ def _literals(annotation: Any) -> tuple[str, ...]:
 
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
-    """What a spec with local recoding cannot have."""
+    """What a spec cannot have whose labels differ by class."""
     if spec.recoding.is_full_domain:
         return
     if spec.search.of_intervals:
         why = (
             f"{spec.search.algorithm} cuts the domains into intervals for all rows alike, which is full-domain "
-            "recoding; with recoding: local, leave it out"
+            f"recoding; with recoding: {spec.recoding.method}, leave it out"
         )
         yield Fault(("search", "algorithm"), why, True)
     if spec.ledger is not None:
         why = (
-            "a ledger makes earlier releases again from their levels, and a local recoding has no levels that would "
-            "hold for all rows; with a ledger, use recoding: full_domain"
+            "a ledger makes earlier releases again from their levels, and labels that differ by class have no levels "
+            "that would hold for all rows; with a ledger, use recoding: full_domain"
         )
         yield Fault(("ledger",), why, True)
+    if spec.recoding.method == "mondrian":
+        yield from level_faults(spec, "mondrian releases ranges of the values, not levels")
+        yield from _relaxed_faults(spec)
+
+
+def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
+    """What the relaxed variant cannot promise: it divides rows that are alike, and says of none which way it goes."""
+    others = [item.name for item in spec.privacy if item.name != "k_anonymity"]
+    why = None
+    if others:
+        why = f"privacy also asks for {others[0]}"
+    elif spec.unit is not None:
+        why = "a unit counts persons, whose rows it would part"
+    if spec.recoding.variant == "relaxed" and why is not None:
+        message = (
+            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
+        )
+        yield Fault(("recoding", "variant"), message, True)
+
+
+def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
+    """The limits of levels, where none is released."""
+    for name, column in spec.quasi_identifiers.items():
+        for key in ("minimum_level", "maximum_level"):
+            if getattr(column, key) != type(column).model_fields[key].default:
+                yield Fault(("quasi_identifiers", name, key), message, True)

@@ -227,6 +227,35 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
     },
+    "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
+    "mondrian, relaxed": {
+        "recoding": {"method": "mondrian", "variant": "relaxed"},
+        "quasi_identifiers": {"zip": None, "sex": None},
+        "keep": ["charge", "born", "weight"],
+    },
+    "mondrian, dates, decimals and NULLs": {
+        "recoding": "mondrian",
+        "quasi_identifiers": {"born": None, "weight": {"weight": 2}, "illness": None},
+        "sensitive": [],
+    },
+    "mondrian, persons with several vectors, l and t": {
+        "recoding": "mondrian",
+        "unit": "person",
+        "quasi_identifiers": {**SPEC["quasi_identifiers"], "charge": None},
+        "keep": [],
+        "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
+    "mondrian, persons, a hierarchy's order, NULLs masked": {
+        "recoding": "mondrian",
+        "unit": "person",
+        "quasi_identifiers": {
+            "zip": None,
+            "illness": {"tree": {"x": ["ulcer", "flu"], "y": ["asthma", "Flu", "none"]}},
+        },
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.4, "style": "mask"},
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},

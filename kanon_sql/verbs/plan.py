@@ -77,10 +77,15 @@ def plan(
     for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
         if asked:
             refuse_nodes_of_local(spec, option)
-    if bound and spec.recoding.is_full_domain:
+    if bound and spec.recoding.method != "local":
+        why = (
+            "full_domain searches for its best node, proven or not"
+            if spec.recoding.is_full_domain
+            else f"the labels of {spec.recoding.method} are not those of hierarchies"
+        )
         raise UnsupportedError(
-            "--bound: it says what a local recoding loses at least, and full_domain searches for its best node, proven "
-            "or not; leave --bound out, or use recoding: local"
+            f"--bound: it says what a local recoding loses at least, and {why}; leave --bound out, or use "
+            "recoding: local"
         )
     other = None if beside is None else parse_recoding(beside)
     started = time.perf_counter()

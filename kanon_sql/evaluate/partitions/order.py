@@ -21,7 +21,7 @@ from kanon_sql.hierarchies import Lookup, read_hierarchy
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Relation, Sql, exact_text, identifier
 
-__all__ = ["MAX_CUTS", "Domain", "Ordered", "Places", "order_domains"]
+__all__ = ["MAX_CUTS", "Domain", "Order", "Ordered", "Places", "order_domains", "order_of"]
 
 MAX_CUTS = 2_000
 """The most candidate cuts of all quasi-identifiers together."""
@@ -30,6 +30,19 @@ _BY_VALUE = ("integer", "decimal", "float", "date", "timestamp", "moment")
 
 Places = Sequence[int]
 """Where a domain is cut, in ascending order: 3 cuts before the fourth atom."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """The values of a quasi-identifier in order.
+
+    Attributes:
+        table: the scratch table of them: ``code``, ``label``, ``is_null``, ``domain_position`` from 0 on, ``atom``.
+        open: the source's own values are the domain (a rule), not the rows of a hierarchy.
+    """
+
+    table: Relation
+    open: bool
 
 
 @dataclass(frozen=True)
@@ -121,11 +134,11 @@ def order_domains(
         SearchTooLarge: there are more than ``MAX_CUTS`` candidate cuts.
     """
     workspace.report("ordering the domains", None)
-    orders: dict[int, tuple[Relation, bool]] = {}
+    orders: dict[int, Order] = {}
     for lookup in sets.lookups:
         if lookup.height:
-            orders[lookup.index] = _order(workspace, spec, columns[lookup.name], sets, lookup, most)
-    tables = {index: {"order": order} for index, (order, _) in orders.items()}
+            orders[lookup.index] = order_of(workspace, spec, columns[lookup.name], sets, lookup, most=most)
+    tables = {index: {"order": order.table} for index, order in orders.items()}
     atoms: dict[int, list[tuple[int, ...]]] = {}
     if tables:
         counts = workspace.each("evaluate/partitions/count", len(tables), tables)
@@ -140,7 +153,7 @@ def order_domains(
     domains = [_domain(lookup, orders.get(lookup.index), atoms.get(lookup.index, _ALONE)) for lookup in sets.lookups]
 
     def vectors(what: str, source: Relation, *, values: bool) -> Relation:
-        named = {f"order_{index}": order for index, (order, _) in orders.items()} | {"source_set": source}
+        named = {f"order_{index}": order.table for index, order in orders.items()} | {"source_set": source}
         codes = {f"code_{index}": sets.codes.code(index, 0, workspace.dialect, "vectors") for index in orders}
         return workspace.make(
             "evaluate/partitions/vectors",
@@ -167,16 +180,25 @@ _ALONE = [(0, 0, 0, 1, 0)]
 """The atom of a hierarchy that is its top alone."""
 
 
-def _domain(lookup: Lookup, order: tuple[Relation, bool] | None, atoms: Sequence[tuple[int, ...]]) -> Domain:
+def _domain(lookup: Lookup, order: Order | None, atoms: Sequence[tuple[int, ...]]) -> Domain:
     _, first, last, values, null = zip(*sorted(atoms), strict=True)
-    table, is_open = (None, True) if order is None else order
+    table, is_open = (None, True) if order is None else (order.table, order.open)
     return Domain(lookup=lookup, order=table, open=is_open, first=first, last=last, values=values, null=bool(null[-1]))
 
 
-def _order(
-    workspace: Workspace, spec: Spec, column: Column, sets: FrequencySets, lookup: Lookup, most: int | None
-) -> tuple[Relation, bool]:
-    """The order table of a quasi-identifier, and whether its domain is open."""
+def order_of(
+    workspace: Workspace, spec: Spec, column: Column, sets: FrequencySets, lookup: Lookup, *, most: int | None = None
+) -> Order:
+    """Order the values of a quasi-identifier.
+
+    Args:
+        workspace: where to build the tables.
+        spec: names the hierarchy.
+        column: the source's column.
+        sets: the frequency sets.
+        lookup: its lookup table, which has a level below the top.
+        most: the most candidate cuts, at quantiles of the rows; None for all.
+    """
     positions = _positions(workspace, spec, lookup)
     tables = {"lookup": lookup.table, "frequency": sets.base}
     order = workspace.make(
@@ -192,7 +214,7 @@ def _order(
         skip_nulls=spec.nulls == "suppress",
         most=most,
     )
-    return order, positions is None
+    return Order(order, positions is None)
 
 
 def _positions(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:

@@ -1,0 +1,127 @@
+"""Mondrian: multidimensional recoding by median cuts of partitions (LeFevre, DeWitt, Ramakrishnan 2006).
+
+No hierarchy is climbed: every column has an order of values, and a class is released as the ranges that its rows hold.
+A round advances all partitions at once:
+
+    medians  where each column of a partition would be cut: between two values, as near to half of the rows as can be
+    judged   whether both sides satisfy, by the class query that verifies a release as well
+    cuts     of the allowable cuts of a partition, that in the column where it is widest, as a share of its values
+    moved    partitions without one are closed; the vectors of the others go to their sides
+
+In the variant ``strict`` all rows of one value are on one side of a cut. In ``relaxed`` a cut makes halves, and rows of
+the median value, even alike ones, may go to both: a vector then has slices of its rows in several partitions. What is
+asked must be class sizes in rows, so that it does not matter which of alike rows go where. As long as a partition has
+2k rows and two different ones it can be halved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kanon_sql.errors import VerificationError
+from kanon_sql.evaluate import Budget, out_of_reach
+from kanon_sql.frequency import Prepared
+from kanon_sql.recode.partitions import Partitions, begin
+from kanon_sql.recode.ranges import Dimension, dimensions_of, labelled
+from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.search import Stopped
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, render
+
+__all__ = ["STATEMENTS_A_ROUND", "recoded_by_medians"]
+
+STATEMENTS_A_ROUND = 9
+"""No round takes more statements, whatever the table, its columns or the requirements are."""
+
+_TOP = "top"
+"""Where it begins: with one partition of all rows."""
+
+
+def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRecoded | Recoded:
+    """Divide the table by median cuts until no partition has an allowable one.
+
+    Args:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        budget: when to end the rounds early; what is not divided by then is released as it stands.
+
+    Returns:
+        The recoding; or nothing, where the class of all rows violates a requirement.
+
+    Raises:
+        UnsupportedError: a requirement, or a hierarchy, does not fit.
+        HierarchyError: two ranges of a quasi-identifier would have the same label.
+        VerificationError: the classes do not hold all rows.
+    """
+    sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
+    hopeless = out_of_reach(given.workspace, given.models, sets, most)
+    if hopeless is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, hopeless)
+    given.workspace.report("recoding by median cuts", None)
+    state = begin(given.workspace, sets, given.models, highest_levels(sets))
+    if state.violating_rows:
+        why = (
+            "all rows together violate the requirements, and every class of a multidimensional recoding is made of them"
+        )
+        return NothingRecoded(spec, given, why)
+    dimensions, orders = dimensions_of(given, spec, state)
+    ordered = tuple(item for item in dimensions if item.ordered)
+    tables = {f"order_{index}": order.table for index, order in orders.items()}
+    slices = spec.recoding.variant == "relaxed"
+    state.open = state.make(
+        "mondrian/places", "open0", {"vectors": state.vectors, **tables},
+        attributes=ordered, by_person=state.judge.by_person, slices=slices,
+    )  # fmt: skip
+    state.last = 1
+    stopped = _divided(state, ordered, budget, slices=slices)
+    mapped = labelled(state, dimensions, orders, slices=slices)
+    if mapped.rows != state.kept_rows:
+        raise VerificationError(
+            f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "
+            "engine's version"
+        )
+    found = Recoded(spec, given, mapped, state.judge, state.rounds, 0, stopped, _TOP, 0)
+    return replace(found, tried={_TOP: Tried(found.mean_loss, found.rounds, 0)})
+
+
+def _divided(state: Partitions, ordered: Sequence[Dimension], budget: Budget, *, slices: bool) -> str | None:
+    """Divide the partitions until none has an allowable cut; returns why it ended early, None if it did not."""
+    if not ordered:
+        return None
+    table = state.make("mondrian/dimensions", "dimensions", {}, attributes=tuple(ordered))
+    try:
+        with budget.limits(state.workspace.engine):
+            while _round(state, tuple(ordered), table, slices=slices):
+                state.workspace.report(f"recoding by median cuts: round {state.rounds}", None)
+    except Stopped as stopped:
+        return str(stopped)
+    return None
+
+
+def _round(state: Partitions, ordered: tuple[Dimension, ...], dimensions: Relation, *, slices: bool) -> bool:
+    """Cut every open partition that has an allowable cut; False if none has."""
+    judge, number = state.judge, state.rounds
+    medians = state.make(
+        "mondrian/halves" if slices else "mondrian/medians", f"medians{number}",
+        {"open": state.open, "dimensions": dimensions},
+        attributes=ordered, least=judge.least_size,
+    )  # fmt: skip
+    sides = "recode/mondrian/half_sides" if slices else "recode/mondrian/sides"
+    cells = render(sides, attributes=ordered, by_person=judge.by_person)
+    keys = ("part", "attribute", "side")
+    read = {"medians": medians} if slices else {"open": state.open, "medians": medians}
+    judged = judge.judged(f"sides{number}", cells, keys, read)
+    tables = {"medians": medians, "judged": judged}
+    cuts = state.make("mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)}, slices=slices)
+    found, last = state.row("mondrian/cut_count", {"cuts": cuts})
+    if found:
+        moved = state.make(
+            "mondrian/halved" if slices else "mondrian/moved", f"open{number + 1}",
+            {"open": state.open, "cuts": cuts, **({"medians": medians} if slices else {})},
+            attributes=ordered, by_person=judge.by_person,
+        )  # fmt: skip
+        state.advance(moved, last)
+    for used in (cuts, judged, medians):
+        state.workspace.drop(used)
+    return bool(found)
