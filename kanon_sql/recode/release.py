@@ -146,7 +146,7 @@ def _described(workspace: Workspace, classes: Relation, paths: Sequence[Path]) -
         )
         for path in paths
     ]
-    most = sum(path.high - path.low + 1 for path in paths)
+    most = sum(len(path.levels) for path in paths)
     found = sorted(tuple(map(int, row)) for row in workspace.query(compiler.union(branches), most))
     return [
         Column(

@@ -89,6 +89,6 @@ def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths:
             "classes": workspace.quoted(mapped.classes),
             "lookup": workspace.quoted(sets.lookups[path.index].table),
         }
-        levels = tuple(Sql(f"lookup.l{level}") for level in range(path.low, path.high + 1))
+        levels = tuple(Sql(f"lookup.l{level}") for level in path.levels)
         branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
     return compiler.union(branches)
