@@ -17,7 +17,7 @@ from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
 from kanon_sql.sql import Relation, slot
 
-__all__ = ["Column", "Mapped", "mapped"]
+__all__ = ["Column", "Mapped", "Suppressed", "mapped"]
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,19 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Suppressed:
+    """The suppressed cells of one column.
+
+    Attributes:
+        cells: how many cells of released rows there are.
+        most: how many there may be.
+    """
+
+    cells: int
+    most: int
+
+
+@dataclass(frozen=True)
 class Mapped:
     """Which vector is released as which class.
 
@@ -49,6 +62,7 @@ class Mapped:
         squares: the sum of the squares of the classes' rows.
         columns: per quasi-identifier.
         vectors: every vector, suppressed ones too.
+        suppressed: per quasi-identifier, where the top says that a cell is suppressed; empty where it is a label.
     """
 
     classed: Relation
@@ -60,6 +74,7 @@ class Mapped:
     squares: float
     columns: Sequence[Column]
     vectors: Relation
+    suppressed: Sequence[Suppressed] = ()
 
 
 @dataclass(frozen=True)
