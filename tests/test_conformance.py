@@ -19,6 +19,7 @@ CORE = {
     "test_the_same_release_as_duckdb[matrix-{}]",
     "test_the_same_release_as_duckdb[local, persons, sets, NULLs masked, limited-{}]",
     "test_the_same_release_as_duckdb[local, best, persons, NULLs suppressed-{}]",
+    "test_the_same_release_as_duckdb[cells, capped, persons, sets, NULLs masked, limited-{}]",
     "test_the_same_bound_of_local_recoding_as_duckdb[{}]",
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",
@@ -41,7 +42,7 @@ MINUTES = {
 """Of the core, what ClickHouse takes six to ten seconds for, and four other engines run every time."""
 
 LEFT_OUT = {
-    # Spark refuses local recoding: tests/test_recode.py.
+    # Spark refuses local recoding and cell suppression: tests/test_recode.py.
     "test_the_same_release_as_duckdb[local-spark]",
     "test_the_same_release_as_duckdb[local, persons, sets, NULLs masked, limited-spark]",
     "test_the_same_release_as_duckdb[local, persons with several vectors, l and t-spark]",
@@ -49,6 +50,9 @@ LEFT_OUT = {
     "test_the_same_release_as_duckdb[local, best, persons, NULLs suppressed-spark]",
     "test_the_same_bound_of_local_recoding_as_duckdb[spark]",
     "test_the_same_release_as_duckdb[local, best, persons with several vectors, l and t-spark]",
+    "test_the_same_release_as_duckdb[cells-spark]",
+    "test_the_same_release_as_duckdb[cells, capped, persons, sets, NULLs masked, limited-spark]",
+    "test_the_same_release_as_duckdb[cells, minimum levels, persons with several vectors, l and t-spark]",
     # Each takes Spark a minute or more, and their statements are those of the cases "cube", "intervals" and "person".
     "test_the_same_release_as_duckdb[super-roots-spark]",
     "test_the_same_release_as_duckdb[intervals of dates and numbers, limited, l-spark]",

@@ -21,7 +21,6 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, ou
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import Attempt
 from kanon_sql.recode.bound import Bound, bound_of
-from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Suppressed
@@ -91,7 +90,7 @@ def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSe
     made = _Suppressing(given, spec, allowed).run(start, budget)
     if not isinstance(found, Chosen):
         return found if made is None else made
-    full = _loss_of(given, found)
+    full = _loss_of(found)
     if made is None or made.mean_loss > full:
         return found
     return replace(made, tried={FULL_DOMAIN: Tried(full, 0, 0), **made.tried})
@@ -101,24 +100,16 @@ def _tops(given: Prepared) -> Node:
     return tuple(lookup.height for lookup in given.sets.lookups)
 
 
-def _loss_of(given: Prepared, found: Chosen) -> float:
-    """The mean loss of the full-domain optimum; where its classes are not those of partitions, one not above it."""
-    sets, node = given.sets, found.node
-    with given.workspace.passing():
-        state = begin(given.workspace.apart("whole_"), sets, given.models, node, [(level,) for level in node])
-        if state.violating_rows + sets.null_rows == found.rows()["suppressed"]:
-            peel(state)
-            attempt = Attempt(FULL_DOMAIN, state)
-            return CellsRecoded(found.spec, given, attempt.mapped, *_made_of(attempt), node=node).mean_loss
-        priced = begin(given.workspace.apart("priced_"), sets, given.models, highest_levels(sets))
-        kept = prices_of(priced).share(node) * (sets.rows - sets.null_rows)
-        return float(f"{(kept + sets.null_rows) / sets.rows:.12g}")
-
-
-def _made_of(attempt: Attempt) -> tuple[Judge, int, int, None, str, int]:
-    """What a recoding says of an attempt beside its classes."""
-    state = attempt.state
-    return state.judge, state.rounds, state.violating_rows, None, attempt.name, attempt.steps
+def _loss_of(found: Chosen) -> float:
+    """The mean loss of a cell of the full-domain optimum, at 12 digits like that of a recoding."""
+    weights = [lookup.quasi_identifier.weight for lookup in found.sets.lookups]
+    suppressed = found.rows()["suppressed"] / found.sets.rows
+    losses = [
+        loss if lookup.domain_rows > 1 else suppressed
+        for lookup, loss in zip(found.sets.lookups, found.evaluator.losses(found.node), strict=True)
+    ]
+    total = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
+    return float(f"{total / sum(weights):.12g}")
 
 
 @dataclass
@@ -237,15 +228,19 @@ class _Suppressing:
 
     def _begin(self, node: Node, whole: frozenset[int], prefix: str = "") -> Partitions:
         """The rows before they are divided: a column has the level of the node, and the top unless it is left whole."""
-        tops = _tops(self.given)
         levels = [
-            (level,) if index in whole or level == tops[index] else (level, tops[index])
-            for index, level in enumerate(node)
+            (level,) if index in whole or self._says_nothing(index, level) else (level, top)
+            for index, (level, top) in enumerate(zip(node, _tops(self.given), strict=True))
         ]
         workspace = self.given.workspace.apart(prefix) if prefix else self.given.workspace
         state = begin(workspace, self.given.sets, self.given.models, tuple(own[-1] for own in levels), levels)
         peel(state)
         return state
+
+    def _says_nothing(self, index: int, level: int) -> bool:
+        """Whether a level has one label for all values: the top, or one that is called like it."""
+        below = self.given.sets.codes.widest[index]
+        return level >= len(below) or below[level].labels <= 1
 
     def _made(self, node: Node, attempt: Attempt) -> CellsRecoded:
         """An attempt, with the cells that it suppresses."""
@@ -255,7 +250,19 @@ class _Suppressing:
             for column, path, most in zip(mapped.columns, mapped.paths, self._caps, strict=True)
         ]
         mapped = replace(mapped, suppressed=cells)
-        return CellsRecoded(self.spec, self.given, mapped, *_made_of(attempt), node=node, nodes=len(self.tried))
+        return CellsRecoded(
+            self.spec,
+            self.given,
+            mapped,
+            attempt.state.judge,
+            attempt.state.rounds,
+            attempt.state.violating_rows,
+            None,
+            attempt.name,
+            attempt.steps,
+            node=node,
+            nodes=len(self.tried),
+        )
 
 
 def _masks(state: Partitions, prices: Prices) -> list[Node]:
