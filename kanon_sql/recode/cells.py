@@ -34,6 +34,9 @@ __all__ = ["MOST_TRIED", "CellsRecoded", "recoded_in_cells"]
 MOST_TRIED = 64
 """How often the rows are divided at most, to compare nodes."""
 
+ALIKE = 1e-9
+"""Mean losses that differ by less are the same: those of nodes are made of rounded figures."""
+
 FULL_DOMAIN, NODE, SWEEP = "full_domain", "node", "sweep"
 """What was tried: the full-domain optimum with its rows suppressed, the best node from the top down, and a sweep."""
 
@@ -91,7 +94,7 @@ def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSe
     if not isinstance(found, Chosen):
         return found if made is None else made
     full = _loss_of(found)
-    if made is None or made.mean_loss > full:
+    if made is None or made.mean_loss > full - ALIKE:
         return found
     return replace(made, tried={FULL_DOMAIN: Tried(full, 0, 0), **made.tried})
 
@@ -154,7 +157,7 @@ class _Suppressing:
             stopped = str(reason)
         if self.node is None:
             return None
-        state = self._begin(self.node, self.tried[self.node][1])
+        state = self._begin(self.node, self.tried[self.node][1], "released_")  # apart from what an early end left
         specialize(state)
         found = [self._made(self.node, attempt) for attempt in (Attempt(NODE, state), *attempts)]
         kept = [item for item in found if not item.over_caps]
