@@ -100,6 +100,17 @@ def test_a_value_that_is_called_like_the_top_counts_as_suppressed(database: Data
     assert cells_of(result) == {"place": 4}
 
 
+def test_a_level_of_one_label_that_is_called_like_the_top_suppresses_nothing(database: Database) -> None:
+    """At level 1 every row has `*` already: that is its label, and no cell is suppressed."""
+    database.table("tree", ["l0", "l1", "l2"], [(value, "*", "*") for value in "abcd"])
+    database.table("visits", ["x", "y"], [("a", "1"), ("b", "1"), ("c", "2"), ("d", "2"), ("a", "3")])
+    columns = {"x": {"table": "tree", "minimum_level": 1}, "y": {"tree": dict.fromkeys("1234")}}
+    result = kanon_sql.anonymize(database.engine, spec(quasi_identifiers=columns))
+    assert result.passed
+    assert cells_of(result)["x"] == 0
+    assert {x for x, _ in database.rows("visits_release")} == {"*"}
+
+
 def test_a_maximum_level_limits_the_node_and_not_what_is_suppressed(database: Database) -> None:
     database.table("visits", ["x", "y"], PAIRS)
     columns = {
