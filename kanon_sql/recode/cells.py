@@ -209,8 +209,8 @@ class _Suppressing:
                 specialize(state)
                 made = self._made(node, Attempt(NODE, state))
                 over, loss = made.over_caps, made.mean_loss
-            if not over:
-                return loss, whole
+            if over <= whole:
+                return inf if over else loss, whole
             whole |= over
 
     def _sweep(self, node: Node, attempts: list[Attempt]) -> None:
