@@ -172,7 +172,7 @@ class _Suppressing:
         for node in (start, lowest):
             self._try(node)
         before: Node | None = None
-        while self.node != before and self.divided < MOST_TRIED:
+        while self.node != before:
             before = self.node
             for index, (low, high) in enumerate(zip(lowest, highest, strict=True)):
                 self._move(index, low, high)
