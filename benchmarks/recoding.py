@@ -25,11 +25,12 @@ import duckdb
 from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, specification
 
 KS = (5, 10, 50)
-RECODINGS = {
+RECODINGS: dict[str, dict[str, str]] = {
     "fast": {"method": "local", "effort": "fast"},
     "best": {"method": "local", "effort": "best"},
     "mondrian": {"method": "mondrian", "variant": "strict"},
     "relaxed": {"method": "mondrian", "variant": "relaxed"},
+    "cells": {"method": "cells"},
 }
 
 
@@ -72,7 +73,7 @@ def main() -> None:
         for k in KS:
             for name in RECODINGS if given.only is None else [given.only]:
                 spec.write_text(json.dumps(recoding_spec(adult, k, name)))
-                print(f"{k:<3} {name:8}  {measured(database, spec, given.repeats)}")
+                print(f"{k:<3} {name:8}  {measured(database, spec, given.repeats)}", flush=True)
 
 
 def measured(database: Path, spec: Path, repeats: int) -> str:

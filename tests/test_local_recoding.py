@@ -47,7 +47,7 @@ def with_other_models(draw: st.DrawFn) -> Case:
     """A problem whose first sensitive attribute has one more requirement, of the models that others do not draw."""
     case = draw(cases(units=False))
     problem = case.problem
-    if not problem.sensitive or problem.unit is not None:
+    if not problem.sensitive or not problem.rows or problem.unit is not None:
         return case
     ((name, options),) = draw(OTHER_MODELS).items()
     attribute = problem.sensitive[0]

@@ -97,6 +97,12 @@ def test_a_multidimensional_recoding_follows_it(engine: Engine) -> None:
     assert validated(anonymize(engine, spec))["recoding"]["variant"] == "strict"
 
 
+def test_suppressed_cells_follow_it(engine: Engine) -> None:
+    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "cells", "caps": {"age": 0.5}}})
+    assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
+    assert validated(anonymize(engine, spec))["recoding"]["suppressed_cells"]["age"]["cap"] == 0.5
+
+
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )

@@ -439,7 +439,7 @@ def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Local ones, by rows and by persons, of sizes alone and of more, with the bound."""
+    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound."""
     engine = kanon_sql.connect(connection)
     two = {"privacy": [{"k_anonymity": 2}]}
     for changes in (
@@ -447,9 +447,10 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
         {**two, "unit": "person"},
         {"sensitive": ["s"], "privacy": [{"l_diversity": {"attribute": "s", "l": 2}}]},
     ):
-        spec = spec_of(BY_AGE, recoding={"method": "local", "effort": "best"}, **changes)
-        kanon_sql.plan(engine, spec, bound=True)
-        kanon_sql.anonymize(engine, spec)
+        for recoding in ({"method": "local", "effort": "best"}, {"method": "cells"}):
+            spec = spec_of(BY_AGE, recoding=recoding, **changes)
+            kanon_sql.plan(engine, spec, bound=True)
+            kanon_sql.anonymize(engine, spec)
 
 
 def run_references(connection: duckdb.DuckDBPyConnection) -> None:

@@ -76,7 +76,7 @@ class Partitions:
     @property
     def depth(self) -> int:
         """The most levels that a column can be divided by."""
-        return max((path.high - path.low for path in self.paths), default=0)
+        return max((len(path.levels) - 1 for path in self.paths), default=0)
 
     @property
     def width(self) -> int:
@@ -113,7 +113,13 @@ def _cuttable(paths: Sequence[Path]) -> tuple[Path, ...]:
     return tuple(path for path in paths if path.low < path.high)
 
 
-def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyModel], start: Node) -> Partitions:
+def begin(
+    workspace: Workspace,
+    sets: FrequencySets,
+    models: Sequence[PrivacyModel],
+    start: Node,
+    levels: Sequence[tuple[int, ...]] | None = None,
+) -> Partitions:
     """The partitions that a recoding begins with: the classes of a node, and each vector that satisfies alone.
 
     Args:
@@ -121,10 +127,15 @@ def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyMod
         sets: the frequency sets.
         models: the requirements.
         start: the node; no label of the release is above its levels.
+        levels: per quasi-identifier, those that may be released, its level of the node the highest; None for all
+            levels allowed up to there.
     """
-    words = words_of(sets)
+    if levels is None:
+        lowest = [lookup.quasi_identifier.minimum_level for lookup in sets.lookups]
+        levels = [tuple(range(low, high + 1)) for low, high in zip(lowest, start, strict=True)]
+    words = words_of(sets, tuple(own[0] for own in levels))
     lookups = [Relation(slot=f"lookup{lookup.index}") for lookup in sets.lookups]
-    paths = paths_of(sets, start, lookups)
+    paths = paths_of(sets, levels, lookups)
     by_person = sets.counting == "persons"
     roots = [Sql(key) for key in sets.codes.keys(start, PORTABLE)]
     vectors = workspace.make(
@@ -136,7 +147,7 @@ def begin(workspace: Workspace, sets: FrequencySets, models: Sequence[PrivacyMod
     judge = judge_of(workspace, sets, models, vectors, words)
     judged = judge.judged("roots", slot("grouped"), ["part"], {"grouped": vectors})
     cuttable = _cuttable(paths)
-    depth = max(path.high - path.low for path in paths)
+    depth = max(len(path.levels) - 1 for path in paths)
     steps = workspace.make("recode/steps", "steps", {}, {}, attributes=cuttable, depth=depth) if cuttable else None
     state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, steps, 0)
     state.kept_rows, state.violating_rows = state.row("verdict", {"judged": judged})

@@ -34,7 +34,7 @@ class Path:
         name: the column.
         word: the word of a vector that holds its code.
         masks: per level, the bits of the code of a generalized value; none at the top.
-        low, high: the lowest and the highest level that may be released.
+        levels: the levels that may be released, the lowest first: one after the other, or two.
         height: the top's level.
         top: the top's label.
         domain_rows: values of the domain.
@@ -50,8 +50,7 @@ class Path:
     name: str
     word: int
     masks: tuple[int, ...]
-    low: int
-    high: int
+    levels: tuple[int, ...]
     height: int
     top: str
     domain_rows: int
@@ -61,6 +60,16 @@ class Path:
     codes: tuple[Sql, ...]
     distances: tuple[int, ...]
     raised: bool = False
+
+    @property
+    def low(self) -> int:
+        """The lowest level that may be released."""
+        return self.levels[0]
+
+    @property
+    def high(self) -> int:
+        """The highest level that may be released."""
+        return self.levels[-1]
 
     def weighing(self, share: float) -> Path:
         """The same quasi-identifier, of which everything costs a share of what a row can lose."""
@@ -82,22 +91,22 @@ class Word:
     of_held: Sql
 
 
-def paths_of(sets: FrequencySets, highest: Node, lookups: Sequence[Relation]) -> list[Path]:
+def paths_of(sets: FrequencySets, levels: Sequence[tuple[int, ...]], lookups: Sequence[Relation]) -> list[Path]:
     """The quasi-identifiers of some frequency sets.
 
     Args:
         sets: the frequency sets.
-        highest: the highest level of each that may be released.
+        levels: the levels of each that may be released.
         lookups: how templates call their lookup tables.
 
     Raises:
         UnsupportedError: a hierarchy's path does not fit into one number.
     """
     weights = sum(lookup.quasi_identifier.weight for lookup in sets.lookups)
-    return [_path(sets, lookup, highest[lookup.index], lookups[lookup.index], weights) for lookup in sets.lookups]
+    return [_path(sets, lookup, levels[lookup.index], lookups[lookup.index], weights) for lookup in sets.lookups]
 
 
-def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation, weights: float) -> Path:
+def _path(sets: FrequencySets, lookup: Lookup, levels: tuple[int, ...], table: Relation, weights: float) -> Path:
     places = [sets.codes.bits(lookup.index, level) for level in lookup.levels]
     if len({word for word, _ in places}) > 1:
         raise UnsupportedError(
@@ -110,8 +119,7 @@ def _path(sets: FrequencySets, lookup: Lookup, high: int, table: Relation, weigh
         name=lookup.name,
         word=places[0][0] if places else 0,
         masks=(*(mask for _, mask in places), 0),
-        low=lookup.quasi_identifier.minimum_level,
-        high=high,
+        levels=levels,
         height=height,
         top=lookup.top,
         domain_rows=lookup.domain_rows,
@@ -133,9 +141,8 @@ def _distances(domain_rows: int, labels: Sequence[int]) -> tuple[int, ...]:
     return (*(SIMILAR + int(SIMILAR * share) for share in shares), 2 * SIMILAR)
 
 
-def words_of(sets: FrequencySets) -> list[Word]:
-    """The numbers that a vector is at the lowest levels allowed."""
-    bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
+def words_of(sets: FrequencySets, bottom: Node) -> list[Word]:
+    """The numbers that a vector is at some levels."""
     return [
         Word(
             f"code{word}",

@@ -17,7 +17,7 @@ from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
 from kanon_sql.sql import Relation, slot
 
-__all__ = ["Column", "Mapped", "Ranges", "described", "mapped"]
+__all__ = ["Column", "Mapped", "Ranges", "Suppressed", "described", "mapped"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,19 @@ class Ranges:
 
 
 @dataclass(frozen=True)
+class Suppressed:
+    """The suppressed cells of one column.
+
+    Attributes:
+        cells: how many cells of released rows there are.
+        most: how many there may be.
+    """
+
+    cells: int
+    most: int
+
+
+@dataclass(frozen=True)
 class Mapped:
     """Which vector is released as which class.
 
@@ -65,6 +78,7 @@ class Mapped:
         vectors: every vector, suppressed ones too.
         ranges: by its number, every quasi-identifier whose labels are ranges.
         slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
+        suppressed: per quasi-identifier, where the top says that a cell is suppressed; empty where it is a label.
     """
 
     classed: Relation
@@ -78,6 +92,7 @@ class Mapped:
     vectors: Relation
     ranges: Mapping[int, Ranges] = field(default_factory=dict)
     slices: bool = False
+    suppressed: Sequence[Suppressed] = ()
 
 
 @dataclass(frozen=True)

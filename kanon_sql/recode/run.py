@@ -10,6 +10,7 @@ from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, refuse_together
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
+from kanon_sql.recode.cells import recoded_in_cells
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
@@ -19,6 +20,7 @@ __all__ = ["recoded"]
 
 METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
     "local": recoded_locally,
+    "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
 }
 """By the name that a spec calls it by; each is one file."""
@@ -63,5 +65,15 @@ def recoded(
             f"{method} keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow scratch "
             "tables (temp or schema), or use recoding: full_domain"
         )
-    with prepared(engine, spec, models, report) if kept is None else kept.prepared(spec, models, report) as given:
+    asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
+    with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
         yield METHODS[spec.recoding.method](given, spec, budget or Budget())
+
+
+def _at_minimum(spec: Spec) -> Spec:
+    """The spec with nothing but the minimum level of every column to choose from."""
+    columns = {
+        name: column.model_copy(update={"maximum_level": column.minimum_level})
+        for name, column in spec.quasi_identifiers.items()
+    }
+    return spec.model_copy(update={"quasi_identifiers": columns})

@@ -83,7 +83,7 @@ def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
     priced, rows = tuple(path for path in paths if path.low < path.height), state.sets.kept_rows
     table = state.make("prices", "prices", {"vectors": state.vectors, **tables}, attributes=priced)
     figures = iter(state.row("mean_prices", {"prices": table}, attributes=priced))
-    means = {path.index: {level: next(figures) for level in range(path.low, path.high + 1)} for path in priced}
+    means = {path.index: {level: next(figures) for level in path.levels} for path in priced}
     tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in paths}
     return Prices(table, tops | means, rows)
 

@@ -3,7 +3,8 @@
 write     one join of the source with the vectors' classes and their labels
 verify    the written classes and those of the recoding have the same rows, in both directions, and every label
           stands, in its lookup table, on the path of each value that is released as it; a range, for the places of
-          these values in their order
+          these values in their order; where single cells are suppressed, each column has as many of them as was said,
+          and no more than its cap allows
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.frequency import FrequencySets
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import TOP, exact_value
 from kanon_sql.recode import Mapped, Path
 from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, exact_text
 
@@ -73,10 +74,11 @@ def refuse_other_cells(
         masked: suppressed rows that are in it, every quasi-identifier masked.
 
     Raises:
-        VerificationError: a class has other rows, or a label does not cover a value that is released as it.
+        VerificationError: a class has other rows, a label does not cover a value that is released as it, or other cells
+            are suppressed than was said, or more than their cap allows.
     """
     paths = [path for path in mapped.paths if path.low < path.height]  # the top covers every value
-    foreign = workspace.query(_uncovered(workspace, sets, mapped, paths), len(paths))
+    foreign = workspace.query(_uncovered(workspace, sets, mapped, paths), len(paths)) if paths else []
     for attribute, count in sorted(foreign):
         if count:
             raise VerificationError(
@@ -96,6 +98,33 @@ def refuse_other_cells(
             f"verification: {different} classes do not have the rows that the recoding gave them "
             "(did the source change while it was read?); the table was dropped"
         )
+    if mapped.suppressed:
+        _refuse_other_suppressed(workspace, mapped, target, columns, masked)
+
+
+def _refuse_other_suppressed(
+    workspace: Workspace, mapped: Mapped, target: Relation, columns: Mapping[str, Column], masked: int
+) -> None:
+    """Count the suppressed cells of the written table: what a masked row has is no cell that was suppressed alone.
+
+    Raises:
+        VerificationError: a column has other ones than was said, or more than its cap allows.
+    """
+    found = [(path, told) for path, told in zip(mapped.paths, mapped.suppressed, strict=True) if len(path.levels) > 1]
+    if not found:
+        return
+    counts = workspace.row(
+        "release/recoded_suppressed",
+        written=target,
+        cells=[{"value": exact_value(columns[path.name], "checked"), "top": path.top} for path, _ in found],
+    )
+    for (path, told), count in zip(found, counts, strict=True):
+        cells = int(count or 0) - (masked if path.top == TOP else 0)
+        if cells != told.cells or cells > told.most:
+            raise VerificationError(
+                f"verification: {cells} cells of {path.name!r} are suppressed where the recoding suppressed "
+                f"{told.cells} and at most {told.most} may be; the table was dropped"
+            )
 
 
 def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths: Sequence[Path]) -> Statement:
@@ -117,6 +146,6 @@ def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths:
             continue
         fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
         fills["lookup"] = workspace.quoted(sets.lookups[path.index].table)
-        levels = tuple(Sql(f"lookup.l{level}") for level in range(path.low, path.high + 1))
+        levels = tuple(Sql(f"lookup.l{level}") for level in path.levels)
         branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
     return compiler.union(branches)

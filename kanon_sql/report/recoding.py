@@ -1,13 +1,23 @@
-"""What a recoding that is not full-domain did to each column, as rows of a table: for every form of a result."""
+"""What a recoding did to each column, as rows of a table: for every form of a result."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kanon_sql.report.words import metric, number, percent, plural
+from kanon_sql.report.words import metric, number, percent, plural, shown
 
-__all__ = ["column_cells", "recoding_in_words", "recoding_title"]
+__all__ = ["METHODS", "column_cells", "recoding_in_words"]
+
+METHODS = {
+    "local": ("Local recoding", "the level of a value differs by class"),
+    "mondrian": ("Multidimensional recoding (Mondrian)", "the range of a value differs by class"),
+    "cells": (
+        "Cell suppression",
+        "a column has one level, and single cells are suppressed, that is, released as the top",
+    ),
+}
+"""Per method its name, and what it does."""
 
 _BEGUN = {
     "top": "from the highest levels down",
@@ -16,21 +26,25 @@ _BEGUN = {
 }
 
 
-_TITLES = {"local": "Local recoding", "mondrian": "Multidimensional recoding (Mondrian)"}
-
-
-def recoding_title(recoding: Mapping[str, Any]) -> str:
-    """What the literature calls it."""
-    return _TITLES[recoding["method"]]
-
-
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     """What was made, in a sentence."""
+    lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    if recoding["method"] == "cells":
+        return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
     made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     return f"{made}{best}; {lost}{_beside_bound(recoding)}"
+
+
+def _suppressed(recoding: Mapping[str, Any]) -> str:
+    """The node, and how many cells are suppressed at it."""
+    levels = ", ".join(f"{shown(name)} {level}" for name, level in recoding["node"].items())
+    cells = sum(item["cells"] for item in recoding["suppressed_cells"].values())
+    made = f"{plural(cells, 'cell')} suppressed at the levels {levels} ({plural(recoding['nodes'], 'node')} tried)"
+    full = recoding["tried"].get("full_domain")
+    beside = "" if full is None else f", where full-domain recoding would lose {metric(100 * full['mean_loss'])} %"
+    return f"{plural(recoding['partitions'], 'class')}, {made}{beside}"
 
 
 def _beside_bound(recoding: Mapping[str, Any]) -> str:
@@ -52,6 +66,13 @@ def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, s
     for name, column in recoding["columns"].items():
         levels = column["levels"]
         rows = sum(item["rows"] for item in levels.values())
-        shares = ", ".join(f"{level}: {percent(item['rows'], rows)}" for level, item in levels.items())
+        cells = recoding.get("suppressed_cells", {}).get(name, {"cells": 0, "cap": None})
+        top = max(levels, key=int) if cells["cells"] else None
+        shares = ", ".join(
+            f"{'suppressed' if level == top else level}: {percent(item['rows'], rows)}"
+            for level, item in levels.items()
+        )
+        if cells["cap"] is not None:
+            shares += f" (at most {metric(100 * cells['cap'])} % of the source may be suppressed)"
         labels = sum(item["labels"] for item in levels.values())
         yield name, metric(column["mean_loss"]), number(labels), shares

@@ -15,7 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from kanon_sql.report.recoding import column_cells, recoding_in_words, recoding_title
+from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
     elif result.node is not None:
         parts += section("Levels", _levels(result.node))
     if result.recoding is not None:
-        parts += section(recoding_title(result.recoding), _recoding(result.recoding))
+        parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
     if result.revealed:

@@ -5,20 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import Field, GetJsonSchemaHandler, ValidationError
+from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
 from pydantic_core import CoreSchema
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import Fault, Part, checked, choice, did_you_mean, quote
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, fail, kind, quote, share
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
 __all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-_METHODS = ("full_domain", "local", "mondrian")
+_METHODS = ("full_domain", "local", "mondrian", "cells")
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
+_LEVELS = ("searched", "minimum")
+
+_TAKEN_BY = {"effort": "local", "variant": "mondrian", "levels": "cells", "caps": "cells"}
+"""Option -> the method that takes it."""
+
+_USUAL = {"local": ("effort", "fast"), "mondrian": ("variant", "strict"), "cells": ("levels", "searched")}
+"""Method -> the option that it always has, and what it is unless the spec says otherwise."""
+
+
+def _caps(value: object) -> dict[str, float]:
+    """The shares of cells that may be suppressed, by column."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of columns to shares of their cells, got {kind(value)}")
+    faults = Faults()
+    check = share("a share of the column's cells")
+    found = {name: faults.attempt((name,), check, most) for name, most in value.items()}
+    faults.finish()
+    return {str(name): most for name, most in found.items() if most is not None}
 
 
 class RecodingOptions(Part):
@@ -26,16 +44,19 @@ class RecodingOptions(Part):
 
     Attributes:
         method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
-            released at several levels, in different classes (local recoding: Xu et al. 2006); or ``mondrian``, where
-            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006).
-        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for the others.
-        variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for the others.
+            released at several levels, in different classes (local recoding: Xu et al. 2006); ``mondrian``, where
+            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006); or
+            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007).
+        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
+        variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
+        levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
+        caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
     """
 
-    expected: ClassVar[str] = "full_domain, {method: local, effort: fast}, {method: local, effort: best} or mondrian"
+    expected: ClassVar[str] = "full_domain, local, mondrian, cells, or a mapping such as {method: local, effort: best}"
 
-    method: Annotated[Literal["full_domain", "local", "mondrian"], checked(choice("recoding", _METHODS))] = Field(
-        default="full_domain", description="One level per column for all rows, or levels that differ by class."
+    method: Annotated[Literal["full_domain", "local", "mondrian", "cells"], checked(choice("recoding", _METHODS))] = (
+        Field(default="full_domain", description="One level per column for all rows, or levels that differ by class.")
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
@@ -43,26 +64,39 @@ class RecodingOptions(Part):
     variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
         default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
     )
+    levels: Annotated[Literal["searched", "minimum"] | None, checked(choice("levels", _LEVELS))] = Field(
+        default=None, description="For cells: the level of each column, searched or its minimum level."
+    )
+    caps: Annotated[
+        dict[str, float] | None,
+        checked(_caps),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
+                    {"type": "null"},
+                ]
+            }
+        ),
+    ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A name alone is the method; local is fast and mondrian strict unless they say otherwise."""
+        """A name alone is the method; local is fast, mondrian strict, and cells searches levels, unless they say so."""
         found = {"method": value} if isinstance(value, str) else value
-        for method, key, usual in (("local", "effort", "fast"), ("mondrian", "variant", "strict")):
-            if isinstance(found, Mapping) and found.get("method") == method and found.get(key) is None:
-                found = {**found, key: usual}
+        for method, (option, usual) in _USUAL.items():
+            if isinstance(found, Mapping) and found.get("method") == method and found.get(option) is None:
+                return {**found, option: usual}
         return found
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """What a method does not take."""
         method = given.get("method", "full_domain")
-        if "effort" in given and method == "full_domain":
-            yield Fault(("effort",), "full_domain searches as 'search' says; only the method local takes it", True)
-        if "effort" in given and method == "mondrian":
-            yield Fault(("effort",), "mondrian has one way to cut; only the method local takes it", True)
-        if "variant" in given and method in ("full_domain", "local"):
-            yield Fault(("variant",), f"{method} has no variants; only the method mondrian does", True)
+        for option, taker in _TAKEN_BY.items():
+            if option in given and method in _METHODS and method != taker:
+                reason = "full_domain searches as 'search' says; " if method == "full_domain" else ""
+                yield Fault((option,), f"{reason}only the method {taker} takes it", True)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -86,11 +120,10 @@ class RecodingOptions(Part):
         others = [f"{name}={'+'.join(map(str, value))}" for name, value in given.items() if name not in chosen]
         return ":".join([*words, *others])
 
-    def to_dict(self) -> str | dict[str, str]:
+    def to_dict(self) -> str | dict[str, Any]:
         """As a spec has it."""
-        options = {"effort": self.effort, "variant": self.variant}
-        given = {name: option for name, option in options.items() if option is not None}
-        return {"method": self.method, **given} if given else self.method
+        options = self.model_dump(exclude_none=True)
+        return options if len(options) > 1 else self.method
 
 
 def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
@@ -153,6 +186,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
     if spec.recoding.method == "mondrian":
         yield from level_faults(spec, "mondrian releases ranges of the values, not levels")
         yield from _relaxed_faults(spec)
+    if spec.recoding.method == "cells":
+        yield from _cells_faults(spec)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
@@ -176,3 +211,16 @@ def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
                 yield Fault(("quasi_identifiers", name, key), message, True)
+
+
+def _cells_faults(spec: Spec) -> Iterator[Fault]:
+    """Caps of other columns, and levels that are not the lowest."""
+    for name in spec.recoding.caps or ():
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
+            yield Fault(("recoding", "caps", name), why, True)
+    if spec.recoding.levels == "minimum":
+        for name, column in spec.quasi_identifiers.items():
+            if column.maximum_level is not None and column.maximum_level != column.minimum_level:
+                why = "with levels: minimum every column stays at its minimum level; leave maximum_level out"
+                yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)

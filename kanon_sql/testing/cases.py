@@ -256,6 +256,25 @@ CASES: dict[str, dict[str, Any]] = {
         "nulls": "suppress",
         "suppression": {"limit": 0.4, "style": "mask"},
     },
+    "cells": {"recoding": "cells", "privacy": [{"k_anonymity": 2}]},
+    "cells, capped, persons, sets, NULLs masked, limited": {
+        "recoding": {"method": "cells", "caps": {"age": 0.5, "sex": 0}},
+        "unit": "person",
+        "quasi_identifiers": {
+            **SPEC["quasi_identifiers"],
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "minimum_level": 1, "weight": 2},
+            "zip": {"prefix": [4, 3], "maximum_level": 1},
+        },
+        "nulls": "suppress",
+        "privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 4, "quasi_identifiers": ["sex"]}}],
+        "suppression": {"limit": 0.4, "style": "mask"},
+    },
+    "cells, minimum levels, persons with several vectors, l and t": {
+        "recoding": {"method": "cells", "levels": "minimum"},
+        "unit": "person",
+        "keep": [],
+        "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},

@@ -44,6 +44,11 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
         return () if found.stopped is None else [f"the recoding ended early: {found.stopped}"]
     if found.spec.recoding.is_full_domain:
         return ()
+    if found.spec.recoding.method == "cells":
+        return [
+            "recoding: cells was not found to lose less than the full-domain optimum with its rows suppressed: that is "
+            "taken instead"
+        ]
     worse = "would have to suppress more rows than the full-domain optimum"
     if found.spec.recoding.effort == "best":
         worse += ", or was not sure to lose less"

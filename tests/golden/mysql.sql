@@ -1342,7 +1342,7 @@ UNION ALL
 SELECT 1 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM `kanon_scratch`.`kanon_run_matrix` WHERE `d0` <= 1 AND `d1` <= 0 AND `d2` <= 1 GROUP BY outlier) AS classes;
 
 -- evaluate/partitions/positions
-CREATE TABLE `kanon_scratch`.`kanon_run_positions1` AS SELECT LEFT(CAST(`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`person`) <= 16383)) COLLATE utf8mb4_0900_bin AS l0, ROW_NUMBER() OVER (ORDER BY CASE WHEN listed.`person` IS NULL THEN 1 ELSE 0 END, listed.`person`) AS l1 FROM `clinic`.`sexes` AS listed;
+CREATE TABLE `kanon_scratch`.`kanon_run_positions1` AS SELECT LEFT(CAST(`person` AS CHAR), 16383 DIV (CHAR_LENGTH(`person`) <= 16383)) COLLATE utf8mb4_0900_bin AS l0, ROW_NUMBER() OVER (ORDER BY CASE WHEN listed.`person` IS NULL THEN 1 ELSE 0 END, listed.`person`) - 1 AS l1 FROM `clinic`.`sexes` AS listed;
 
 -- evaluate/partitions/order
 CREATE TABLE `kanon_scratch`.`kanon_run_order2` AS WITH `kanon_run_with_used` AS (SELECT MIN(`c0`) AS code, l0 AS label, MIN(value) AS sort FROM `kanon_scratch`.`kanon_run_lookup2` GROUP BY c0, l0), `kanon_run_with_sortable` AS (SELECT used.code AS code, used.label AS label, CASE WHEN used.label IS NULL THEN 1 ELSE 0 END AS is_null, used.sort AS sort FROM `kanon_run_with_used` AS used), `kanon_run_with_placed` AS «evaluate/partitions/order 2» SELECT code, label, is_null, value_position, value_position AS domain_position, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN is_null IS NULL THEN 1 ELSE 0 END, is_null, CASE WHEN value_position IS NULL THEN 1 ELSE 0 END, value_position) - 1 AS SIGNED) AS atom FROM `kanon_run_with_placed` AS placed;
@@ -2702,13 +2702,16 @@ WITH `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
 «hierarchies/nesting 31»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
 
--- «disclosure/attacks/unknown 16»
-`kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l1` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0`) AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label),
-
 -- «disclosure/attacks/unknown 17»
-`kanon_run_lookup1` AS «hierarchies/coverage 24»,
+(SELECT value, LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l1` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0`)
+
+-- «disclosure/attacks/unknown 16»
+`kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 18»
+`kanon_run_lookup1` AS «hierarchies/coverage 24»,
+
+-- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
 
 -- disclosure/attacks/unknown
@@ -2716,8 +2719,8 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 «disclosure/attacks/level_misses 26»
 «hierarchies/coverage 23»
 «disclosure/attacks/unknown 16»
-«disclosure/attacks/unknown 17»
-`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 18»
+«disclosure/attacks/unknown 18»
+`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS NULL THEN released.row_count ELSE 0 END) AS unknown_rows, SUM(released.row_count) AS row_count FROM `kanon_run_guessed0__labels0` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_guessed0_0_cover0`) AS `cover0` ON released.`q0` <=> `cover0`.label LEFT JOIN (SELECT DISTINCT label, 1 AS known FROM `kanon_run_guessed0_0_cover1`) AS `cover1` ON released.`q1` <=> `cover1`.label;
 
 -- «disclosure/attacks/guessed 1»
@@ -2726,12 +2729,12 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/guessed
 «hierarchies/nesting 30»
 «hierarchies/coverage 23»
-«disclosure/attacks/unknown 17»
+«disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
 «disclosure/attacks/unknown 16»
 `kanon_run_guessed0_0_labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, cover.label AS `label0` FROM `kanon_run_guessed0__each` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
-`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 18»,
+`kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»,
 `kanon_run_guessed0_0_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_guessed0_0_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0_0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_guessed0__labels0`) AS released ON vectors.`label0` <=> released.`q0`),
 `kanon_run_guessed0__candidates0` AS (SELECT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, released.`p0` AS `p0`, SUM(released.row_count) AS matches FROM `kanon_run_guessed0_0_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_guessed0__labels0` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY vectors.`q0`, vectors.`q1`, released.`p0`),
 `kanon_run_guessed0_beliefs0` AS (SELECT STRAIGHT_JOIN candidates.`q0` AS `q0`, candidates.`q1` AS `q1`, candidates.`p0` AS value, candidates.matches AS prior, listed.people AS people, CAST(candidates.matches AS DOUBLE) / CAST(SUM(candidates.matches) OVER (PARTITION BY candidates.`q0`, candidates.`q1`) AS DOUBLE) AS belief FROM `kanon_run_guessed0__candidates0` AS candidates JOIN (SELECT `q0`, `q1`, SUM(row_count) AS people FROM `kanon_run_guessed0__people` GROUP BY `q0`, `q1`) AS listed ON candidates.`q0` <=> listed.`q0` AND candidates.`q1` <=> listed.`q1` WHERE NOT candidates.`p0` IS NULL),
@@ -3661,6 +3664,296 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 
 -- disclosure/invariance
 WITH `kanon_run_with_earlier_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value FROM `clinic`.`before` AS checked) AS earlier_table), `kanon_run_with_present_rows` AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY CASE WHEN `k0` IS NULL THEN 1 ELSE 0 END, `k0`, CASE WHEN `k1` IS NULL THEN 1 ELSE 0 END, `k1`) AS class_id FROM (SELECT `checked`.`age` AS `k0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `k1`, `checked`.`person` AS person, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value FROM `clinic`.`other` AS checked) AS present_table), `kanon_run_with_earlier_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_earlier_rows` AS earlier_rows GROUP BY class_id), `kanon_run_with_present_classes` AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM `kanon_run_with_present_rows` AS present_rows GROUP BY class_id), `kanon_run_with_moves` AS (SELECT STRAIGHT_JOIN older.class_id AS earlier_class, newer.class_id AS present_class, COUNT(*) AS persons FROM `kanon_run_with_earlier_rows` AS older JOIN (SELECT * FROM `kanon_run_with_present_rows` LIMIT 18446744073709551615) AS `newer` ON older.person = newer.person GROUP BY older.class_id, newer.class_id), `kanon_run_with_common` AS (SELECT STRAIGHT_JOIN moves.earlier_class, moves.present_class, COUNT(*) AS common_values FROM `kanon_run_with_moves` AS moves JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS older ON older.class_id = moves.earlier_class JOIN (SELECT DISTINCT class_id, value FROM `kanon_run_with_present_rows` AS present_rows) AS newer ON newer.class_id = moves.present_class AND newer.value = older.value GROUP BY moves.earlier_class, moves.present_class), `kanon_run_with_repeated` AS (SELECT person FROM `kanon_run_with_earlier_rows` AS earlier_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1 UNION ALL SELECT person FROM `kanon_run_with_present_rows` AS present_rows WHERE NOT person IS NULL GROUP BY person HAVING COUNT(*) > 1), `kanon_run_with_violating` AS (SELECT class_rows FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values OR class_rows < 2 UNION ALL SELECT class_rows FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values OR class_rows < 2) SELECT (SELECT COUNT(*) FROM `kanon_run_with_repeated` AS repeated) AS repeated_persons, (SELECT COUNT(*) FROM `kanon_run_with_violating` AS violating) AS violating_classes, (SELECT SUM(class_rows) FROM `kanon_run_with_violating` AS violating) AS violating_rows, (SELECT MIN(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes) AS smallest_earlier, (SELECT MIN(class_rows) FROM `kanon_run_with_present_classes` AS present_classes) AS smallest_present, (SELECT COUNT(*) FROM `kanon_run_with_earlier_classes` AS earlier_classes WHERE class_rows <> class_values) + (SELECT COUNT(*) FROM `kanon_run_with_present_classes` AS present_classes WHERE class_rows <> class_values) AS repeating_classes, (SELECT STRAIGHT_JOIN SUM(moves.persons) FROM `kanon_run_with_moves` AS moves JOIN (SELECT * FROM `kanon_run_with_earlier_classes` LIMIT 18446744073709551615) AS `earlier_classes` ON earlier_classes.class_id = moves.earlier_class JOIN (SELECT * FROM `kanon_run_with_present_classes` LIMIT 18446744073709551615) AS `present_classes` ON present_classes.class_id = moves.present_class LEFT JOIN (SELECT * FROM `kanon_run_with_common` LIMIT 18446744073709551615) AS `common` ON common.earlier_class = moves.earlier_class AND common.present_class = moves.present_class WHERE COALESCE(common.common_values, 0) <> earlier_classes.class_values OR COALESCE(common.common_values, 0) <> present_classes.class_values) AS changed_persons, (SELECT SUM(persons) FROM `kanon_run_with_moves` AS moves) AS common_persons, (SELECT COUNT(person) FROM `kanon_run_with_earlier_rows` AS earlier_rows) AS earlier_persons, (SELECT COUNT(person) FROM `kanon_run_with_present_rows` AS present_rows) AS present_persons, (SELECT SUM(CASE WHEN older_rows > 0 AND newer_rows > 0 THEN 1 ELSE 0 END) FROM (SELECT person, SUM(of_earlier) AS older_rows, SUM(1 - of_earlier) AS newer_rows FROM (SELECT person, 1 AS of_earlier FROM `kanon_run_with_earlier_rows` AS earlier_rows UNION ALL SELECT person, 0 AS of_earlier FROM `kanon_run_with_present_rows` AS present_rows) AS every_row WHERE NOT person IS NULL GROUP BY person) AS every_person) AS persons_of_both, COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_earlier_classes` AS earlier_classes), 0) + COALESCE((SELECT SUM(class_rows) FROM `kanon_run_with_present_classes` AS present_classes), 0) AS judged_rows, (SELECT COUNT(*) FROM `clinic`.`before` AS checked) + (SELECT COUNT(*) FROM `clinic`.`other` AS checked) AS all_rows;
+
+-- «hierarchies/nesting 41»
+WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+
+-- «hierarchies/nesting 43»
+(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 42»
+`kanon_run_lookup0` AS «hierarchies/nesting 43»
+
+-- hierarchies/nesting
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+
+-- «hierarchies/coverage 36»
+`kanon_run_lookup0` AS «hierarchies/nesting 43»,
+
+-- «hierarchies/coverage 37»
+(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_people`) AS distinct_values) AS labelled)
+
+-- hierarchies/coverage
+«hierarchies/nesting 41»
+«hierarchies/coverage 36»
+`kanon_run_lookup1` AS «hierarchies/coverage 37»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+UNION ALL
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+
+-- «disclosure/attacks/level_misses 27»
+WITH `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
+
+-- «disclosure/attacks/level_misses 28»
+`kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
+
+-- disclosure/attacks/level_misses
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«hierarchies/nesting 42»
+SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
+
+-- «disclosure/attacks/downcoded_facts 1»
+`kanon_run_downcoded0_levels` AS (SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, COALESCE(lookup.`c1`, 0) AS label_number, LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 2 AS label_level, 0 AS label_number, LEFT(CAST(`lookup`.`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l2`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` AS lookup JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_people`) AS occurring ON lookup.value <=> occurring.value),
+
+-- «disclosure/attacks/downcoded_facts 2»
+`kanon_run_downcoded0_parts` AS (SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, MAX(part_level) OVER (PARTITION BY label) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, MIN(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS first_part, MAX(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded0_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded0_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded0_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label),
+
+-- «disclosure/attacks/downcoded_facts 3»
+`kanon_run_downcoded0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
+
+-- «disclosure/attacks/downcoded_facts 4»
+`kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+
+-- «disclosure/attacks/downcoded_facts 5»
+`kanon_run_lookup1` AS «hierarchies/coverage 37»,
+
+-- «disclosure/attacks/downcoded_facts 6»
+`kanon_run_downcoded0_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
+
+-- «disclosure/attacks/downcoded_facts 7»
+`kanon_run_downcoded0__labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded0__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded0_classes`) AS released ON vectors.`label0` <=> released.`q0`),
+
+-- «disclosure/attacks/downcoded_facts 8»
+`kanon_run_downcoded0_records` AS (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded0__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded0_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q0` AND parts.value <=> vectors.`q0` GROUP BY released.`q0`, released.`q1`, parts.part),
+
+-- «disclosure/attacks/downcoded_facts 9»
+`kanon_run_downcoded0_lowest` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+
+-- «disclosure/attacks/downcoded_facts 10»
+(SELECT STRAIGHT_JOIN COALESCE(SUM(released.row_count), 0) FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS is_read FROM `kanon_run_downcoded0_levels`) AS readings ON released.`q0` <=> readings.label WHERE readings.is_read IS NULL)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«hierarchies/coverage 36»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 9»
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM `kanon_run_downcoded0_lowest` AS classes;
+
+-- «disclosure/attacks/downcoded_facts 11»
+`kanon_run_downcoded0_minimal` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded0_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded0_parts`) AS parts ON released.`q0` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q0` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q1` <=> released.`q1` LEFT JOIN (SELECT * FROM `kanon_run_downcoded0_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«hierarchies/coverage 36»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 11»
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM `kanon_run_downcoded0_minimal` AS classes;
+
+-- «disclosure/attacks/counted 53»
+`kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
+
+-- «disclosure/attacks/counted 54»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- «disclosure/attacks/counted 55»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 41»
+«hierarchies/coverage 36»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/counted 53»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 9»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 41»
+«hierarchies/coverage 36»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/counted 53»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 11»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+
+-- «hierarchies/nesting 44»
+WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+
+-- «hierarchies/nesting 46»
+(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, '*' AS `l2` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0`, LEFT«hierarchies/nesting 8» COLLATE utf8mb4_0900_bin AS `l1` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_people`) AS distinct_values) AS labelled)
+
+-- «hierarchies/nesting 45»
+`kanon_run_lookup0` AS «hierarchies/nesting 46»
+
+-- hierarchies/nesting
+«hierarchies/nesting 44»
+«hierarchies/nesting 45»
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
+
+-- «hierarchies/coverage 38»
+`kanon_run_lookup0` AS «hierarchies/nesting 46»,
+
+-- «hierarchies/coverage 39»
+(SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS distinct_values) AS labelled)
+
+-- hierarchies/coverage
+«hierarchies/nesting 44»
+«hierarchies/coverage 38»
+`kanon_run_lookup1` AS «hierarchies/coverage 39»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+UNION ALL
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+
+-- «disclosure/attacks/level_misses 29»
+WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
+
+-- «disclosure/attacks/level_misses 30»
+`kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
+
+-- disclosure/attacks/level_misses
+«disclosure/attacks/level_misses 29»
+«disclosure/attacks/level_misses 30»
+«hierarchies/nesting 45»
+SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
+
+-- «disclosure/attacks/downcoded_facts 12»
+`kanon_run_lookup1` AS «hierarchies/coverage 39»,
+
+-- «disclosure/attacks/downcoded_facts 14»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+
+-- «disclosure/attacks/downcoded_facts 15»
+(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
+
+-- «disclosure/attacks/downcoded_facts 13»
+`kanon_run_downcoded1_levels` AS (SELECT STRAIGHT_JOIN lookup.value AS value, 0 AS label_level, COALESCE(lookup.`c0`, 0) AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 14» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 14» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value UNION ALL SELECT STRAIGHT_JOIN lookup.value AS value, 1 AS label_level, 0 AS label_number, LEFT(CAST(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 15» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN REPLACE«disclosure/attacks/downcoded_facts 15» IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin)) ELSE LEFT(CAST(`lookup`.`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l1`) <= 16383)) COLLATE utf8mb4_0900_bin END) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` AS lookup JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS occurring ON lookup.value <=> occurring.value),
+
+-- «disclosure/attacks/downcoded_facts 16»
+`kanon_run_downcoded1_parts` AS (SELECT STRAIGHT_JOIN parts.label AS label, parts.part AS part, parts.part_label AS part_label, parts.value AS value, CASE WHEN parts.part_values = texts.text_values THEN 1 ELSE 0 END AS clear FROM (SELECT label, part, part_label, value, COUNT(*) OVER (PARTITION BY label, part) AS part_values FROM (SELECT label, part, part_label, value, part_level, MAX(part_level) OVER (PARTITION BY label) AS split_level FROM (SELECT STRAIGHT_JOIN readings.label AS label, below.label_number AS part, below.label AS part_label, below.value AS value, below.label_level AS part_level, MIN(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS first_part, MAX(below.label_number) OVER (PARTITION BY readings.label, below.label_level) AS last_part FROM (SELECT label, MAX(label_level) AS label_level FROM `kanon_run_downcoded1_levels` GROUP BY label) AS readings JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS released ON readings.label = released.label JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `whole` ON whole.label = readings.label AND whole.label_level = readings.label_level JOIN (SELECT * FROM `kanon_run_downcoded1_levels` LIMIT 18446744073709551615) AS `below` ON below.value <=> whole.value AND below.label_level < whole.label_level) AS lower_labels WHERE first_part < last_part) AS splits WHERE part_level = split_level) AS parts JOIN (SELECT label, COUNT(*) AS text_values FROM (SELECT DISTINCT label, value FROM `kanon_run_downcoded1_levels`) AS texts_and_values GROUP BY label) AS texts ON parts.part_label <=> texts.label),
+
+-- «disclosure/attacks/downcoded_facts 17»
+`kanon_run_downcoded1_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label),
+
+-- «disclosure/attacks/downcoded_facts 18»
+`kanon_run_downcoded1__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded1_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
+
+-- «disclosure/attacks/downcoded_facts 19»
+`kanon_run_downcoded1_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded1_classes`) AS found ON labelled.label <=> found.label),
+
+-- «disclosure/attacks/downcoded_facts 20»
+`kanon_run_downcoded1__labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_downcoded1__labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_downcoded1_classes`) AS released ON vectors.`label0` <=> released.`q0`),
+
+-- «disclosure/attacks/downcoded_facts 21»
+`kanon_run_downcoded1_records` AS (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, parts.part AS part, SUM(vectors.row_count) AS records FROM `kanon_run_downcoded1__labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` JOIN (SELECT * FROM `kanon_run_downcoded1_parts` LIMIT 18446744073709551615) AS `parts` ON parts.label = released.`q1` AND parts.value <=> vectors.`q1` GROUP BY released.`q0`, released.`q1`, parts.part),
+
+-- «disclosure/attacks/downcoded_facts 22»
+`kanon_run_downcoded1_lowest` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+
+-- «disclosure/attacks/downcoded_facts 23»
+(SELECT STRAIGHT_JOIN COALESCE(SUM(released.row_count), 0) FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, 1 AS is_read FROM `kanon_run_downcoded1_levels`) AS readings ON released.`q1` <=> readings.label WHERE readings.is_read IS NULL)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 29»
+«disclosure/attacks/level_misses 30»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 16»
+«hierarchies/coverage 38»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+«disclosure/attacks/downcoded_facts 21»
+«disclosure/attacks/downcoded_facts 22»
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 23» AS unread FROM `kanon_run_downcoded1_lowest` AS classes;
+
+-- «disclosure/attacks/downcoded_facts 24»
+`kanon_run_downcoded1_minimal` AS (SELECT `q0`, `q1`, held, MAX(CASE WHEN room < held THEN 1 ELSE 0 END) AS contradicted, SUM(CASE WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS claimed, SUM(CASE WHEN room >= held AND held + most - room > records THEN records WHEN room >= held AND held + most > room THEN held + most - room ELSE 0 END) AS known FROM (SELECT `q0`, `q1`, held, most, records, SUM(most) OVER (PARTITION BY `q0`, `q1`) AS room FROM (SELECT STRAIGHT_JOIN released.`q0` AS `q0`, released.`q1` AS `q1`, CAST(released.row_count AS SIGNED) AS held, CAST(COALESCE(found.records, 0) AS SIGNED) AS records, CASE WHEN parts.part IS NULL THEN NULL WHEN parts.clear = 0 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) < 3 THEN CAST(released.row_count AS SIGNED) WHEN CAST(released.row_count AS SIGNED) > 3 AND NOT beside.row_count IS NULL THEN 0 WHEN CAST(released.row_count AS SIGNED) >= 6 THEN 2 ELSE CAST(released.row_count AS SIGNED) - 1 END AS most FROM `kanon_run_downcoded1_classes` AS released LEFT JOIN (SELECT DISTINCT label, part, part_label, clear FROM `kanon_run_downcoded1_parts`) AS parts ON released.`q1` = parts.label LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_classes` LIMIT 18446744073709551615) AS `beside` ON beside.`q1` <=> parts.part_label AND NOT parts.part IS NULL AND beside.`q0` <=> released.`q0` LEFT JOIN (SELECT * FROM `kanon_run_downcoded1_records` LIMIT 18446744073709551615) AS `found` ON found.part = parts.part AND found.`q0` <=> released.`q0` AND found.`q1` <=> released.`q1`) AS bounded) AS parts_of_classes GROUP BY `q0`, `q1`, held)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 29»
+«disclosure/attacks/level_misses 30»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 16»
+«hierarchies/coverage 38»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+«disclosure/attacks/downcoded_facts 21»
+«disclosure/attacks/downcoded_facts 24»
+SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 23» AS unread FROM `kanon_run_downcoded1_minimal` AS classes;
+
+-- «disclosure/attacks/counted 56»
+`kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
+
+-- «disclosure/attacks/counted 57»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- «disclosure/attacks/counted 58»
+(SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 44»
+«hierarchies/coverage 38»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/counted 56»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+«disclosure/attacks/downcoded_facts 21»
+«disclosure/attacks/downcoded_facts 22»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 44»
+«hierarchies/coverage 38»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/counted 56»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+«disclosure/attacks/downcoded_facts 21»
+«disclosure/attacks/downcoded_facts 24»
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`kanon_source`.`sex` AS CHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

@@ -1196,7 +1196,7 @@ UNION ALL
 SELECT 1 AS "node", SUM(CASE WHEN "class_size" < 3 THEN "outlier_rows" ELSE 0 END) AS "suppressed", SUM("outlier_rows") AS "judged" FROM (SELECT MIN("outlier_rows") AS "outlier_rows", SUM("distance_size") AS "class_size" FROM "kanon_run_matrix" WHERE "d0" <= 1 AND "d1" <= 0 AND "d2" <= 1 GROUP BY "outlier") AS "classes";
 
 -- evaluate/partitions/positions
-CREATE TEMPORARY TABLE "kanon_run_positions1" AS SELECT COLLATE(CAST("person" AS VARCHAR), '') AS "l0", ROW_NUMBER() OVER (ORDER BY "listed"."person") AS "l1" FROM "clinic"."sexes" AS "listed";
+CREATE TEMPORARY TABLE "kanon_run_positions1" AS SELECT COLLATE(CAST("person" AS VARCHAR), '') AS "l0", ROW_NUMBER() OVER (ORDER BY "listed"."person") - 1 AS "l1" FROM "clinic"."sexes" AS "listed";
 
 -- evaluate/partitions/order
 CREATE TEMPORARY TABLE "kanon_run_order2" AS WITH "kanon_run_with_used" AS (SELECT MIN("c0") AS "code", "l0" AS "label", MIN("value") AS "sort" FROM "kanon_run_lookup2" GROUP BY "c0", "l0"), "kanon_run_with_sortable" AS (SELECT "used"."code" AS "code", "used"."label" AS "label", CASE WHEN "used"."label" IS NULL THEN 1 ELSE 0 END AS "is_null", "used"."sort" AS "sort" FROM "kanon_run_with_used" AS "used"), "kanon_run_with_placed" AS (SELECT "sortable".*, ROW_NUMBER() OVER (ORDER BY "is_null", "sort") - 1 AS "value_position" FROM "kanon_run_with_sortable" AS "sortable") SELECT "code", "label", "is_null", "value_position", "value_position" AS "domain_position", CAST(DENSE_RANK() OVER (ORDER BY "is_null", "value_position") - 1 AS INT) AS "atom" FROM "kanon_run_with_placed" AS "placed";
@@ -2502,13 +2502,16 @@ WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 «hierarchies/nesting 30»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
--- «disclosure/attacks/unknown 16»
-"kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE(CAST("l1" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l1" IS NULL UNION ALL SELECT "value", COLLATE(CAST("l2" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0") AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
-
 -- «disclosure/attacks/unknown 17»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+(SELECT "value", COLLATE(CAST("l1" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l1" IS NULL UNION ALL SELECT "value", COLLATE(CAST("l2" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0")
+
+-- «disclosure/attacks/unknown 16»
+"kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 18»
+"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+
+-- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
 
 -- disclosure/attacks/unknown
@@ -2516,19 +2519,19 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/level_misses 24»
 «hierarchies/coverage 23»
 «disclosure/attacks/unknown 16»
-«disclosure/attacks/unknown 17»
-"kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 18»
+«disclosure/attacks/unknown 18»
+"kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
 SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "released"."row_count" ELSE 0 END) AS "unknown_rows", SUM("released"."row_count") AS "row_count" FROM "kanon_run_guessed0__labels0" AS "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_guessed0_0_cover0") AS "cover0" ON "released"."q0" IS NOT DISTINCT FROM "cover0"."label" LEFT JOIN (SELECT DISTINCT "label", 1 AS "known" FROM "kanon_run_guessed0_0_cover1") AS "cover1" ON "released"."q1" IS NOT DISTINCT FROM "cover1"."label";
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 29»
 «hierarchies/coverage 23»
-«disclosure/attacks/unknown 17»
+«disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
 «disclosure/attacks/unknown 16»
 "kanon_run_guessed0_0_labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "cover"."label" AS "label0" FROM "kanon_run_guessed0__each" AS "vectors" JOIN "kanon_run_guessed0_0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
-"kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 18»,
+"kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»,
 "kanon_run_guessed0_0_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_guessed0_0_labelled0" AS "vectors" JOIN "kanon_run_guessed0_0_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_guessed0__labels0") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
 "kanon_run_guessed0__candidates0" AS (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "released"."p0" AS "p0", SUM("released"."row_count") AS "matches" FROM "kanon_run_guessed0_0_labelled1" AS "vectors" JOIN "kanon_run_guessed0__labels0" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1", "released"."p0"),
 "kanon_run_guessed0_beliefs0" AS (SELECT "candidates"."q0" AS "q0", "candidates"."q1" AS "q1", "candidates"."p0" AS "value", "candidates"."matches" AS "prior", "listed"."people" AS "people", CAST("candidates"."matches" AS DOUBLE) / CAST(SUM("candidates"."matches") OVER (PARTITION BY "candidates"."q0", "candidates"."q1") AS DOUBLE) AS "belief" FROM "kanon_run_guessed0__candidates0" AS "candidates" JOIN (SELECT "q0", "q1", SUM("row_count") AS "people" FROM "kanon_run_guessed0__people" GROUP BY "q0", "q1") AS "listed" ON "candidates"."q0" IS NOT DISTINCT FROM "listed"."q0" AND "candidates"."q1" IS NOT DISTINCT FROM "listed"."q1" WHERE NOT "candidates"."p0" IS NULL),
@@ -3313,6 +3316,290 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value" FROM "clinic"."before" AS "checked") AS "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value" FROM "clinic"."other" AS "checked") AS "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" AS "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" AS "older" JOIN "kanon_run_with_present_rows" AS "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" AS "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" AS "present_rows") AS "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" AS "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" AS "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" AS "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" AS "moves" JOIN "kanon_run_with_earlier_classes" AS "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" AS "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" AS "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" AS "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" AS "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" AS "present_rows") AS "every_row" WHERE NOT "person" IS NULL GROUP BY "person") AS "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" AS "checked") + (SELECT COUNT(*) FROM "clinic"."other" AS "checked") AS "all_rows";
+
+-- «hierarchies/nesting 42»
+WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
+
+-- «hierarchies/nesting 44»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/nesting 43»
+"kanon_run_lookup0" AS «hierarchies/nesting 44»
+
+-- hierarchies/nesting
+«hierarchies/nesting 42»
+«hierarchies/nesting 43»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- «hierarchies/coverage 35»
+"kanon_run_lookup0" AS «hierarchies/nesting 44»,
+
+-- «hierarchies/coverage 36»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
+
+-- hierarchies/coverage
+«hierarchies/nesting 42»
+«hierarchies/coverage 35»
+"kanon_run_lookup1" AS «hierarchies/coverage 36»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
+UNION ALL
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
+
+-- «disclosure/attacks/level_misses 25»
+WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
+
+-- «disclosure/attacks/level_misses 26»
+"kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
+
+-- disclosure/attacks/level_misses
+«disclosure/attacks/level_misses 25»
+«disclosure/attacks/level_misses 26»
+«hierarchies/nesting 43»
+SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
+
+-- «disclosure/attacks/downcoded_facts 1»
+"kanon_run_downcoded0_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE(CAST("lookup"."l0" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" AS "lookup" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value" UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", COALESCE("lookup"."c1", 0) AS "label_number", COLLATE(CAST("lookup"."l1" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" AS "lookup" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value" UNION ALL SELECT "lookup"."value" AS "value", 2 AS "label_level", 0 AS "label_number", COLLATE(CAST("lookup"."l2" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" AS "lookup" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value"),
+
+-- «disclosure/attacks/downcoded_facts 2»
+"kanon_run_downcoded0_parts" AS (SELECT "parts"."label" AS "label", "parts"."part" AS "part", "parts"."part_label" AS "part_label", "parts"."value" AS "value", CASE WHEN "parts"."part_values" = "texts"."text_values" THEN 1 ELSE 0 END AS "clear" FROM (SELECT "label", "part", "part_label", "value", COUNT(*) OVER (PARTITION BY "label", "part") AS "part_values" FROM (SELECT "label", "part", "part_label", "value", "part_level", MAX("part_level") OVER (PARTITION BY "label") AS "split_level" FROM (SELECT "readings"."label" AS "label", "below"."label_number" AS "part", "below"."label" AS "part_label", "below"."value" AS "value", "below"."label_level" AS "part_level", MIN("below"."label_number") OVER (PARTITION BY "readings"."label", "below"."label_level") AS "first_part", MAX("below"."label_number") OVER (PARTITION BY "readings"."label", "below"."label_level") AS "last_part" FROM (SELECT "label", MAX("label_level") AS "label_level" FROM "kanon_run_downcoded0_levels" GROUP BY "label") AS "readings" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "released" ON "readings"."label" = "released"."label" JOIN "kanon_run_downcoded0_levels" AS "whole" ON "whole"."label" = "readings"."label" AND "whole"."label_level" = "readings"."label_level" JOIN "kanon_run_downcoded0_levels" AS "below" ON "below"."value" IS NOT DISTINCT FROM "whole"."value" AND "below"."label_level" < "whole"."label_level") AS "lower_labels" WHERE "first_part" < "last_part") AS "splits" WHERE "part_level" = "split_level") AS "parts" JOIN (SELECT "label", COUNT(*) AS "text_values" FROM (SELECT DISTINCT "label", "value" FROM "kanon_run_downcoded0_levels") AS "texts_and_values" GROUP BY "label") AS "texts" ON "parts"."part_label" IS NOT DISTINCT FROM "texts"."label"),
+
+-- «disclosure/attacks/downcoded_facts 3»
+"kanon_run_downcoded0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- «disclosure/attacks/downcoded_facts 4»
+"kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
+
+-- «disclosure/attacks/downcoded_facts 5»
+"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+
+-- «disclosure/attacks/downcoded_facts 6»
+"kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- «disclosure/attacks/downcoded_facts 7»
+"kanon_run_downcoded0__labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_downcoded0__labelled0" AS "vectors" JOIN "kanon_run_downcoded0_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_downcoded0_classes") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+
+-- «disclosure/attacks/downcoded_facts 8»
+"kanon_run_downcoded0_records" AS (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "parts"."part" AS "part", SUM("vectors"."row_count") AS "records" FROM "kanon_run_downcoded0__labelled1" AS "vectors" JOIN "kanon_run_downcoded0_classes" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" JOIN "kanon_run_downcoded0_parts" AS "parts" ON "parts"."label" = "released"."q0" AND "parts"."value" IS NOT DISTINCT FROM "vectors"."q0" GROUP BY "released"."q0", "released"."q1", "parts"."part"),
+
+-- «disclosure/attacks/downcoded_facts 9»
+"kanon_run_downcoded0_lowest" AS (SELECT "q0", "q1", "held", MAX(CASE WHEN "room" < "held" THEN 1 ELSE 0 END) AS "contradicted", SUM(CASE WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "claimed", SUM(CASE WHEN "room" >= "held" AND "held" + "most" - "room" > "records" THEN "records" WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "known" FROM (SELECT "q0", "q1", "held", "most", "records", SUM("most") OVER (PARTITION BY "q0", "q1") AS "room" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", CAST("released"."row_count" AS BIGINT) AS "held", CAST(COALESCE("found"."records", 0) AS BIGINT) AS "records", CASE WHEN "parts"."part" IS NULL THEN NULL WHEN "parts"."clear" = 0 THEN CAST("released"."row_count" AS BIGINT) ELSE CAST("released"."row_count" AS BIGINT) - 1 END AS "most" FROM "kanon_run_downcoded0_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", "part", "part_label", "clear" FROM "kanon_run_downcoded0_parts") AS "parts" ON "released"."q0" = "parts"."label" LEFT JOIN "kanon_run_downcoded0_records" AS "found" ON "found"."part" = "parts"."part" AND "found"."q0" IS NOT DISTINCT FROM "released"."q0" AND "found"."q1" IS NOT DISTINCT FROM "released"."q1") AS "bounded") AS "parts_of_classes" GROUP BY "q0", "q1", "held")
+
+-- «disclosure/attacks/downcoded_facts 10»
+(SELECT COALESCE(SUM("released"."row_count"), 0) FROM "kanon_run_downcoded0_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "is_read" FROM "kanon_run_downcoded0_levels") AS "readings" ON "released"."q0" IS NOT DISTINCT FROM "readings"."label" WHERE "readings"."is_read" IS NULL)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 25»
+«disclosure/attacks/level_misses 26»
+«hierarchies/coverage 35»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 9»
+SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 10» AS "unread" FROM "kanon_run_downcoded0_lowest" AS "classes";
+
+-- «disclosure/attacks/downcoded_facts 11»
+"kanon_run_downcoded0_minimal" AS (SELECT "q0", "q1", "held", MAX(CASE WHEN "room" < "held" THEN 1 ELSE 0 END) AS "contradicted", SUM(CASE WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "claimed", SUM(CASE WHEN "room" >= "held" AND "held" + "most" - "room" > "records" THEN "records" WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "known" FROM (SELECT "q0", "q1", "held", "most", "records", SUM("most") OVER (PARTITION BY "q0", "q1") AS "room" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", CAST("released"."row_count" AS BIGINT) AS "held", CAST(COALESCE("found"."records", 0) AS BIGINT) AS "records", CASE WHEN "parts"."part" IS NULL THEN NULL WHEN "parts"."clear" = 0 THEN CAST("released"."row_count" AS BIGINT) WHEN CAST("released"."row_count" AS BIGINT) < 3 THEN CAST("released"."row_count" AS BIGINT) WHEN CAST("released"."row_count" AS BIGINT) > 3 AND NOT "beside"."row_count" IS NULL THEN 0 WHEN CAST("released"."row_count" AS BIGINT) >= 6 THEN 2 ELSE CAST("released"."row_count" AS BIGINT) - 1 END AS "most" FROM "kanon_run_downcoded0_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", "part", "part_label", "clear" FROM "kanon_run_downcoded0_parts") AS "parts" ON "released"."q0" = "parts"."label" LEFT JOIN "kanon_run_downcoded0_classes" AS "beside" ON "beside"."q0" IS NOT DISTINCT FROM "parts"."part_label" AND NOT "parts"."part" IS NULL AND "beside"."q1" IS NOT DISTINCT FROM "released"."q1" LEFT JOIN "kanon_run_downcoded0_records" AS "found" ON "found"."part" = "parts"."part" AND "found"."q0" IS NOT DISTINCT FROM "released"."q0" AND "found"."q1" IS NOT DISTINCT FROM "released"."q1") AS "bounded") AS "parts_of_classes" GROUP BY "q0", "q1", "held")
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 25»
+«disclosure/attacks/level_misses 26»
+«hierarchies/coverage 35»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 11»
+SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 10» AS "unread" FROM "kanon_run_downcoded0_minimal" AS "classes";
+
+-- «disclosure/attacks/counted 51»
+"kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
+
+-- «disclosure/attacks/counted 52»
+(SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- «disclosure/attacks/counted 53»
+(SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 42»
+«hierarchies/coverage 35»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/counted 51»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 9»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 42»
+«hierarchies/coverage 35»
+«disclosure/attacks/downcoded_facts 5»
+«disclosure/attacks/counted 51»
+«disclosure/attacks/downcoded_facts 1»
+«disclosure/attacks/downcoded_facts 2»
+«disclosure/attacks/downcoded_facts 3»
+«disclosure/attacks/downcoded_facts 4»
+«disclosure/attacks/downcoded_facts 6»
+«disclosure/attacks/downcoded_facts 7»
+«disclosure/attacks/downcoded_facts 8»
+«disclosure/attacks/downcoded_facts 11»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+
+-- «hierarchies/nesting 45»
+WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
+
+-- «hierarchies/nesting 47»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0", COLLATE«hierarchies/nesting 7» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/nesting 46»
+"kanon_run_lookup0" AS «hierarchies/nesting 47»
+
+-- hierarchies/nesting
+«hierarchies/nesting 45»
+«hierarchies/nesting 46»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- «hierarchies/coverage 37»
+"kanon_run_lookup0" AS «hierarchies/nesting 47»,
+
+-- «hierarchies/coverage 38»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
+
+-- hierarchies/coverage
+«hierarchies/nesting 45»
+«hierarchies/coverage 37»
+"kanon_run_lookup1" AS «hierarchies/coverage 38»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
+UNION ALL
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
+
+-- «disclosure/attacks/level_misses 27»
+WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
+
+-- «disclosure/attacks/level_misses 28»
+"kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
+
+-- disclosure/attacks/level_misses
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«hierarchies/nesting 46»
+SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
+
+-- «disclosure/attacks/downcoded_facts 12»
+"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+
+-- «disclosure/attacks/downcoded_facts 13»
+"kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value" UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value"),
+
+-- «disclosure/attacks/downcoded_facts 14»
+"kanon_run_downcoded1_parts" AS (SELECT "parts"."label" AS "label", "parts"."part" AS "part", "parts"."part_label" AS "part_label", "parts"."value" AS "value", CASE WHEN "parts"."part_values" = "texts"."text_values" THEN 1 ELSE 0 END AS "clear" FROM (SELECT "label", "part", "part_label", "value", COUNT(*) OVER (PARTITION BY "label", "part") AS "part_values" FROM (SELECT "label", "part", "part_label", "value", "part_level", MAX("part_level") OVER (PARTITION BY "label") AS "split_level" FROM (SELECT "readings"."label" AS "label", "below"."label_number" AS "part", "below"."label" AS "part_label", "below"."value" AS "value", "below"."label_level" AS "part_level", MIN("below"."label_number") OVER (PARTITION BY "readings"."label", "below"."label_level") AS "first_part", MAX("below"."label_number") OVER (PARTITION BY "readings"."label", "below"."label_level") AS "last_part" FROM (SELECT "label", MAX("label_level") AS "label_level" FROM "kanon_run_downcoded1_levels" GROUP BY "label") AS "readings" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded1_classes") AS "released" ON "readings"."label" = "released"."label" JOIN "kanon_run_downcoded1_levels" AS "whole" ON "whole"."label" = "readings"."label" AND "whole"."label_level" = "readings"."label_level" JOIN "kanon_run_downcoded1_levels" AS "below" ON "below"."value" IS NOT DISTINCT FROM "whole"."value" AND "below"."label_level" < "whole"."label_level") AS "lower_labels" WHERE "first_part" < "last_part") AS "splits" WHERE "part_level" = "split_level") AS "parts" JOIN (SELECT "label", COUNT(*) AS "text_values" FROM (SELECT DISTINCT "label", "value" FROM "kanon_run_downcoded1_levels") AS "texts_and_values" GROUP BY "label") AS "texts" ON "parts"."part_label" IS NOT DISTINCT FROM "texts"."label"),
+
+-- «disclosure/attacks/downcoded_facts 15»
+"kanon_run_downcoded1_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- «disclosure/attacks/downcoded_facts 16»
+"kanon_run_downcoded1__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded1_people" AS "vectors" JOIN "kanon_run_downcoded1_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
+
+-- «disclosure/attacks/downcoded_facts 17»
+"kanon_run_downcoded1_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- «disclosure/attacks/downcoded_facts 18»
+"kanon_run_downcoded1__labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_downcoded1__labelled0" AS "vectors" JOIN "kanon_run_downcoded1_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_downcoded1_classes") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0"),
+
+-- «disclosure/attacks/downcoded_facts 19»
+"kanon_run_downcoded1_records" AS (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", "parts"."part" AS "part", SUM("vectors"."row_count") AS "records" FROM "kanon_run_downcoded1__labelled1" AS "vectors" JOIN "kanon_run_downcoded1_classes" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" JOIN "kanon_run_downcoded1_parts" AS "parts" ON "parts"."label" = "released"."q1" AND "parts"."value" IS NOT DISTINCT FROM "vectors"."q1" GROUP BY "released"."q0", "released"."q1", "parts"."part"),
+
+-- «disclosure/attacks/downcoded_facts 20»
+"kanon_run_downcoded1_lowest" AS (SELECT "q0", "q1", "held", MAX(CASE WHEN "room" < "held" THEN 1 ELSE 0 END) AS "contradicted", SUM(CASE WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "claimed", SUM(CASE WHEN "room" >= "held" AND "held" + "most" - "room" > "records" THEN "records" WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "known" FROM (SELECT "q0", "q1", "held", "most", "records", SUM("most") OVER (PARTITION BY "q0", "q1") AS "room" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", CAST("released"."row_count" AS BIGINT) AS "held", CAST(COALESCE("found"."records", 0) AS BIGINT) AS "records", CASE WHEN "parts"."part" IS NULL THEN NULL WHEN "parts"."clear" = 0 THEN CAST("released"."row_count" AS BIGINT) ELSE CAST("released"."row_count" AS BIGINT) - 1 END AS "most" FROM "kanon_run_downcoded1_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", "part", "part_label", "clear" FROM "kanon_run_downcoded1_parts") AS "parts" ON "released"."q1" = "parts"."label" LEFT JOIN "kanon_run_downcoded1_records" AS "found" ON "found"."part" = "parts"."part" AND "found"."q0" IS NOT DISTINCT FROM "released"."q0" AND "found"."q1" IS NOT DISTINCT FROM "released"."q1") AS "bounded") AS "parts_of_classes" GROUP BY "q0", "q1", "held")
+
+-- «disclosure/attacks/downcoded_facts 21»
+(SELECT COALESCE(SUM("released"."row_count"), 0) FROM "kanon_run_downcoded1_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", 1 AS "is_read" FROM "kanon_run_downcoded1_levels") AS "readings" ON "released"."q1" IS NOT DISTINCT FROM "readings"."label" WHERE "readings"."is_read" IS NULL)
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 14»
+«hierarchies/coverage 37»
+«disclosure/attacks/downcoded_facts 15»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 21» AS "unread" FROM "kanon_run_downcoded1_lowest" AS "classes";
+
+-- «disclosure/attacks/downcoded_facts 22»
+"kanon_run_downcoded1_minimal" AS (SELECT "q0", "q1", "held", MAX(CASE WHEN "room" < "held" THEN 1 ELSE 0 END) AS "contradicted", SUM(CASE WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "claimed", SUM(CASE WHEN "room" >= "held" AND "held" + "most" - "room" > "records" THEN "records" WHEN "room" >= "held" AND "held" + "most" > "room" THEN "held" + "most" - "room" ELSE 0 END) AS "known" FROM (SELECT "q0", "q1", "held", "most", "records", SUM("most") OVER (PARTITION BY "q0", "q1") AS "room" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", CAST("released"."row_count" AS BIGINT) AS "held", CAST(COALESCE("found"."records", 0) AS BIGINT) AS "records", CASE WHEN "parts"."part" IS NULL THEN NULL WHEN "parts"."clear" = 0 THEN CAST("released"."row_count" AS BIGINT) WHEN CAST("released"."row_count" AS BIGINT) < 3 THEN CAST("released"."row_count" AS BIGINT) WHEN CAST("released"."row_count" AS BIGINT) > 3 AND NOT "beside"."row_count" IS NULL THEN 0 WHEN CAST("released"."row_count" AS BIGINT) >= 6 THEN 2 ELSE CAST("released"."row_count" AS BIGINT) - 1 END AS "most" FROM "kanon_run_downcoded1_classes" AS "released" LEFT JOIN (SELECT DISTINCT "label", "part", "part_label", "clear" FROM "kanon_run_downcoded1_parts") AS "parts" ON "released"."q1" = "parts"."label" LEFT JOIN "kanon_run_downcoded1_classes" AS "beside" ON "beside"."q1" IS NOT DISTINCT FROM "parts"."part_label" AND NOT "parts"."part" IS NULL AND "beside"."q0" IS NOT DISTINCT FROM "released"."q0" LEFT JOIN "kanon_run_downcoded1_records" AS "found" ON "found"."part" = "parts"."part" AND "found"."q0" IS NOT DISTINCT FROM "released"."q0" AND "found"."q1" IS NOT DISTINCT FROM "released"."q1") AS "bounded") AS "parts_of_classes" GROUP BY "q0", "q1", "held")
+
+-- disclosure/attacks/downcoded_facts
+«disclosure/attacks/level_misses 27»
+«disclosure/attacks/level_misses 28»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 14»
+«hierarchies/coverage 37»
+«disclosure/attacks/downcoded_facts 15»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 22»
+SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 21» AS "unread" FROM "kanon_run_downcoded1_minimal" AS "classes";
+
+-- «disclosure/attacks/counted 54»
+"kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
+
+-- «disclosure/attacks/counted 55»
+(SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- «disclosure/attacks/counted 56»
+(SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 45»
+«hierarchies/coverage 37»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/counted 54»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 14»
+«disclosure/attacks/downcoded_facts 15»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 20»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 45»
+«hierarchies/coverage 37»
+«disclosure/attacks/downcoded_facts 12»
+«disclosure/attacks/counted 54»
+«disclosure/attacks/downcoded_facts 13»
+«disclosure/attacks/downcoded_facts 14»
+«disclosure/attacks/downcoded_facts 15»
+«disclosure/attacks/downcoded_facts 16»
+«disclosure/attacks/downcoded_facts 17»
+«disclosure/attacks/downcoded_facts 18»
+«disclosure/attacks/downcoded_facts 19»
+«disclosure/attacks/downcoded_facts 22»
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

@@ -12,7 +12,7 @@ from kanon_sql.report.html.attackers import ATTACKERS, attackers
 from kanon_sql.report.html.attacks import OF_AUDITS, attacks, notes_of_attacks, risks, skipped
 from kanon_sql.report.html.blocks import Block, Cells, Facts, Figure, Prose, Section, Verbatim, generic, in_words
 from kanon_sql.report.pictures import Picture, pictures_of
-from kanon_sql.report.recoding import column_cells, recoding_in_words, recoding_title
+from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.run import Run
 from kanon_sql.report.text import METRICS, reached, size_cells
 from kanon_sql.report.words import metric, number, percent, plural
@@ -120,9 +120,9 @@ def _generalized(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:
         return
     yield Prose("Level 0 is the value as it is in the source; the highest level is one value for all.")
     if run.recoding is not None:
+        name, does = METHODS[run.recoding["method"]]
         yield Prose(
-            f"{recoding_title(run.recoding)}: the level of a value differs by class. "
-            f"{recoding_in_words(run.recoding)}. "
+            f"{name}: {does}. {recoding_in_words(run.recoding)}. "
             "The mean loss of a column is that of its cells: (values under the label - 1) / (values - 1)."
         )
         heads = ["quasi-identifier", "mean loss#", "labels#", "rows by the level of their label"]

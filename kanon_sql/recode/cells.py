@@ -1,0 +1,269 @@
+"""Cell suppression: a node of the lattice for all rows, and then single cells that are released as the top.
+
+AG_CS and, at the lowest levels, _CS of Ciriani, De Capitani di Vimercati, Foresti and Samarati ("k-Anonymity", 2007),
+as in mu-Argus (Hundepool and Willenborg 1996). A column has two labels to choose from, that of its level and the top,
+so what is suppressed is a matter of partitions: those of local recoding, of hierarchies with two levels.
+
+Nodes are tried from the full-domain optimum, or from the lowest levels where less is lost there, one column one level
+down or up at a time, as long as less is lost. At each of them the rows are divided from the top down. At the one where
+least is lost, a sweep of the sets of columns to suppress is tried as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from itertools import combinations
+from math import floor, inf
+from typing import Any
+
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
+from kanon_sql.frequency import Prepared
+from kanon_sql.recode.best import Attempt
+from kanon_sql.recode.bound import Bound, bound_of
+from kanon_sql.recode.partitions import Partitions, begin, peel
+from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.release import Suppressed
+from kanon_sql.recode.specialize import specialize
+from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
+from kanon_sql.search import Node, Stopped
+from kanon_sql.spec import Spec
+
+__all__ = ["MOST_TRIED", "CellsRecoded", "recoded_in_cells"]
+
+MOST_TRIED = 64
+"""How often the rows are divided at most, to compare nodes."""
+
+ALIKE = 1e-9
+"""Mean losses that differ by less are the same: those of nodes are made of rounded figures."""
+
+FULL_DOMAIN, NODE, SWEEP = "full_domain", "node", "sweep"
+"""What was tried: the full-domain optimum with its rows suppressed, the best node from the top down, and a sweep."""
+
+
+@dataclass(frozen=True)
+class CellsRecoded(Recoded):
+    """A node, and what is suppressed at it.
+
+    Attributes:
+        node: the level of each quasi-identifier.
+        nodes: how many nodes were tried.
+    """
+
+    node: Node = ()
+    nodes: int = 0
+
+    @property
+    def over_caps(self) -> frozenset[int]:
+        """The columns of which more cells are suppressed than their caps allow."""
+        return frozenset(index for index, item in enumerate(self.mapped.suppressed) if item.cells > item.most)
+
+    def bound(self) -> Bound | None:
+        """What no recoding loses less than that may suppress any cell."""
+        return bound_of(self.prepared, _tops(self.prepared))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recoding as it stands in results and manifests."""
+        names, caps = list(self.spec.quasi_identifiers), self.spec.recoding.caps or {}
+        cells = {
+            name: {"cells": item.cells, "share": item.cells / self.sets.rows, "cap": caps.get(name)}
+            for name, item in zip(names, self.mapped.suppressed, strict=True)
+        }
+        return {**super().to_dict(), "node": self.node_dict(self.node), "nodes": self.nodes, "suppressed_cells": cells}
+
+
+def recoded_in_cells(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+    """Look for the node at which least is lost with single cells suppressed.
+
+    Args:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        budget: when to end early, of the search and of what follows; the best that was found by then is released.
+
+    Returns:
+        A recoding; or what the search of the lattice found, where no node loses less with cells suppressed.
+    """
+    sets = given.sets
+    most = spec.suppression.max_rows(sets.rows)
+    if out_of_reach(given.workspace, given.models, sets, most) is not None or sets.rows == sets.null_rows:
+        return search_in(given, spec, budget)
+    found = search_in(given, spec, budget)
+    allowed = found.rows()["suppressed"] if isinstance(found, Chosen) else most
+    start = found.node if isinstance(found, Chosen) else highest_levels(sets)
+    made = _Suppressing(given, spec, allowed).run(start, budget)
+    if not isinstance(found, Chosen):
+        return found if made is None else made
+    full = found.mean_loss
+    if made is None or made.mean_loss > full - ALIKE:
+        return found
+    return replace(made, tried={FULL_DOMAIN: Tried(full, 0, 0), **made.tried})
+
+
+def _tops(given: Prepared) -> Node:
+    return tuple(lookup.height for lookup in given.sets.lookups)
+
+
+@dataclass
+class _Suppressing:
+    """Tries nodes.
+
+    Attributes:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        allowed: how many rows may be suppressed.
+        tried: node -> the mean loss of a cell, infinite where too many rows would have to be suppressed, and the
+            columns of which no cell is suppressed, since more would have to be than their caps allow.
+        divided: how often rows were divided.
+        node: the one at which least is lost so far.
+    """
+
+    given: Prepared
+    spec: Spec
+    allowed: int
+    tried: dict[Node, tuple[float, frozenset[int]]] = field(default_factory=dict)
+    divided: int = 0
+    node: Node | None = None
+
+    def run(self, start: Node, budget: Budget) -> CellsRecoded | None:
+        """Go from node to node as long as less is lost, then also sweep at the last one.
+
+        Args:
+            start: the first node.
+            budget: when to end early.
+
+        Returns:
+            The recoding that loses least; None if no node can be released with cells suppressed.
+        """
+        stopped: str | None = None
+        attempts: list[Attempt] = []
+        try:
+            with budget.limits(self.given.workspace.engine):
+                self._compare(start)
+                if self.node is not None:
+                    self._sweep(self.node, attempts)
+        except Stopped as reason:
+            stopped = str(reason)
+        if self.node is None:
+            return None
+        state = self._begin(self.node, self.tried[self.node][1], "released_")  # apart from what an early end left
+        specialize(state)
+        found = [self._made(self.node, attempt) for attempt in (Attempt(NODE, state), *attempts)]
+        kept = [item for item in found if not item.over_caps]
+        tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in kept}
+        return replace(min(kept, key=lambda item: item.mean_loss), stopped=stopped, tried=tried)
+
+    def _compare(self, start: Node) -> None:
+        """Try the first node and the lowest one, then the neighbours of the better one, and so on."""
+        lookups = self.given.sets.lookups
+        lowest = tuple(lookup.quasi_identifier.minimum_level for lookup in lookups)
+        highest = highest_levels(self.given.sets)
+        for node in (start, lowest):
+            self._try(node)
+        before: Node | None = None
+        while self.node != before:
+            before = self.node
+            for index, (low, high) in enumerate(zip(lowest, highest, strict=True)):
+                self._move(index, low, high)
+
+    def _move(self, index: int, low: int, high: int) -> None:
+        """Move a column of the best node, a level down if that loses less, else up if that does."""
+        for step in (-1, 1):
+            node = self.node
+            if node is None or not low <= node[index] + step <= high or self.divided >= MOST_TRIED:
+                continue
+            if self._try((*node[:index], node[index] + step, *node[index + 1 :])):
+                return
+
+    def _try(self, node: Node) -> bool:
+        """Divide the rows at a node, unless that was done; whether less is lost than at all nodes before."""
+        if node in self.tried:
+            return False
+        least = inf if self.node is None else self.tried[self.node][0]
+        self.tried[node] = loss, _ = self._divided(node)
+        self.given.workspace.report(f"suppressing cells: {len(self.tried)} nodes tried", None)
+        if loss < least:
+            self.node = node
+        return loss < least
+
+    def _divided(self, node: Node) -> tuple[float, frozenset[int]]:
+        """What is lost at a node; columns that would exceed their caps are left whole, and the rows divided again."""
+        whole = frozenset(index for index, most in enumerate(self._caps) if most == 0)
+        while True:
+            self.divided += 1
+            with self.given.workspace.passing():
+                state = self._begin(node, whole)
+                if state.violating_rows + self.given.sets.null_rows > self.allowed:
+                    return inf, whole
+                specialize(state)
+                made = self._made(node, Attempt(NODE, state))
+                over, loss = made.over_caps, made.mean_loss
+            if over <= whole:
+                return inf if over else loss, whole
+            whole |= over
+
+    def _sweep(self, node: Node, attempts: list[Attempt]) -> None:
+        """Add a sweep of the sets of columns to suppress at a node, divided as far as the budget allows."""
+        state = self._begin(node, self.tried[node][1], "swept_")
+        if state.steps is None:
+            return
+        prices = prices_of(state)
+        attempt = Attempt(SWEEP, state, sweep(state, _masks(state, prices), prices))
+        attempts.append(attempt)
+        specialize(state)
+
+    @property
+    def _caps(self) -> list[int]:
+        """Per quasi-identifier, how many of its cells may be suppressed."""
+        rows, caps = self.given.sets.rows, self.spec.recoding.caps or {}
+        return [floor(Decimal(str(caps.get(name, 1))) * rows) for name in self.spec.quasi_identifiers]
+
+    def _begin(self, node: Node, whole: frozenset[int], prefix: str = "") -> Partitions:
+        """The rows before they are divided: a column has the level of the node, and the top unless it is left whole."""
+        levels = [
+            (level,) if index in whole or self._says_nothing(index, level) else (level, top)
+            for index, (level, top) in enumerate(zip(node, _tops(self.given), strict=True))
+        ]
+        workspace = self.given.workspace.apart(prefix) if prefix else self.given.workspace
+        state = begin(workspace, self.given.sets, self.given.models, tuple(own[-1] for own in levels), levels)
+        peel(state)
+        return state
+
+    def _says_nothing(self, index: int, level: int) -> bool:
+        """Whether a level has one label for all values: the top, or one that is called like it."""
+        below = self.given.sets.codes.widest[index]
+        return level >= len(below) or below[level].labels <= 1
+
+    def _made(self, node: Node, attempt: Attempt) -> CellsRecoded:
+        """An attempt, with the cells that it suppresses."""
+        mapped = attempt.mapped
+        cells = [
+            Suppressed(column.rows.get(path.high, 0) if len(path.levels) > 1 else 0, most)
+            for column, path, most in zip(mapped.columns, mapped.paths, self._caps, strict=True)
+        ]
+        mapped = replace(mapped, suppressed=cells)
+        return CellsRecoded(
+            self.spec,
+            self.given,
+            mapped,
+            attempt.state.judge,
+            attempt.state.rounds,
+            attempt.state.violating_rows,
+            None,
+            attempt.name,
+            attempt.steps,
+            node=node,
+            nodes=len(self.tried),
+        )
+
+
+def _masks(state: Partitions, prices: Prices) -> list[Node]:
+    """The sets of columns to suppress, as nodes, the cheapest first: those of few columns, as many as are swept."""
+    lowest = tuple(path.low for path in state.paths)
+    nodes: list[Node] = []
+    for size in range(len(state.cuttable) + 1):
+        for chosen in combinations(state.cuttable, size):
+            tops = {path.index: path.high for path in chosen}
+            nodes.append(tuple(tops.get(index, level) for index, level in enumerate(lowest)))
+        if len(nodes) >= NODES:
+            break
+    return sorted(nodes, key=lambda node: (prices.of(node), node))[:NODES]
