@@ -392,7 +392,7 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
     assert plan.recoding == result.recoding
     assert plan.achieved.keys() == result.achieved.keys()
     assert kanon_sql.check(people.engine, spec(TWO)).passed
-    assert "Multidimensional recoding (Mondrian): the level of a value" in kanon_sql.html_report(result)
+    assert "Multidimensional recoding (Mondrian): the range of a value" in kanon_sql.html_report(result)
     assert result.manifest is not None
     assert result.manifest["recoding"] == result.recoding
 
@@ -407,15 +407,18 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
             {"recoding": {"method": "mondrian", "variant": "loose"}},
             "recoding.variant: unknown variant",
         ),
-        ({"recoding": {"method": "mondrian", "effort": "fast"}}, "recoding.effort: mondrian has one way to cut"),
-        ({"recoding": {"method": "local", "variant": "strict"}}, "recoding.variant: local has no variants"),
+        ({"recoding": {"method": "mondrian", "effort": "fast"}}, "recoding.effort: only the method local takes it"),
+        ({"recoding": {"method": "local", "variant": "strict"}}, "recoding.variant: only the method mondrian takes it"),
         (
             {"recoding": RELAXED, "sensitive": ["s0"], "privacy": MORE},
             "recoding.variant: relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and "
             "privacy also asks for t_closeness; use strict",
         ),
         ({"recoding": RELAXED, "unit": "person"}, "and a unit counts persons, whose rows it would part; use strict"),
-        ({"recoding": {"variant": "strict"}}, "recoding.variant: full_domain has no variants"),
+        (
+            {"recoding": {"variant": "strict"}},
+            "recoding.variant: full_domain searches as 'search' says; only the method mondrian takes it",
+        ),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "with recoding: mondrian, leave it out"),
         (
@@ -431,7 +434,7 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 
 
 def test_a_lower_bound_and_a_population_are_refused(people: Database) -> None:
-    with pytest.raises(UnsupportedError, match="labels of mondrian are not those of hierarchies"):
+    with pytest.raises(UnsupportedError, match="ranges of mondrian are no labels of hierarchies"):
         kanon_sql.plan(people.engine, spec(TWO), bound=True)
     with pytest.raises(UnsupportedError, match="may be behind several classes"):
         kanon_sql.plan(people.engine, spec(TWO, privacy=[{"k_map": {"population": "people", "k": 2}}]))

@@ -145,7 +145,8 @@ def parse_recoding(written: str | Mapping[str, Any]) -> RecodingOptions:
             names = [name for name, allowed in _chosen().items() if name != "method" and word in allowed]
             if not names:
                 known = [word for name, allowed in _chosen().items() if name != "method" for word in allowed]
-                raise SpecError(f"{shown}: unknown option{did_you_mean(word, known)}")
+                expected = ", ".join(map(quote, known))
+                raise SpecError(f"{shown}: unknown option{did_you_mean(word, known)}; expected one of {expected}")
             given[names[0]] = word
     try:
         return RecodingOptions.model_validate(given)

@@ -77,15 +77,15 @@ def plan(
     for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
         if asked:
             refuse_nodes_of_local(spec, option)
-    if bound and spec.recoding.method != "local":
+    if bound and spec.recoding.method in ("full_domain", "mondrian"):
         why = (
             "full_domain searches for its best node, proven or not"
             if spec.recoding.is_full_domain
-            else f"the labels of {spec.recoding.method} are not those of hierarchies"
+            else "the ranges of mondrian are no labels of hierarchies"
         )
         raise UnsupportedError(
-            f"--bound: it says what a local recoding loses at least, and {why}; leave --bound out, or use "
-            "recoding: local"
+            f"--bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it out, "
+            "or use recoding: local"
         )
     other = None if beside is None else parse_recoding(beside)
     started = time.perf_counter()

@@ -15,7 +15,7 @@ __all__ = ["notes_of_local", "refuse_local", "refuse_nodes_of_local", "with_boun
 
 
 def refuse_local(spec: Spec, verb: str, why: str) -> None:
-    """Refuse to do with a local recoding what needs one level per column.
+    """Refuse to do with a recoding that is not full-domain what needs one level per column.
 
     Args:
         spec: what was asked.
@@ -23,7 +23,7 @@ def refuse_local(spec: Spec, verb: str, why: str) -> None:
         why: the reason, after a colon.
 
     Raises:
-        UnsupportedError: the spec asks for local recoding.
+        UnsupportedError: the spec asks for a recoding that is not full-domain.
     """
     if not spec.recoding.is_full_domain:
         raise UnsupportedError(f"{verb}: {why}; use recoding: full_domain")
@@ -33,9 +33,9 @@ def refuse_nodes_of_local(spec: Spec, option: str) -> None:
     """Refuse to tell of the nodes of a lattice where none is searched.
 
     Raises:
-        UnsupportedError: the spec asks for local recoding.
+        UnsupportedError: the spec asks for a recoding that is not full-domain.
     """
-    refuse_local(spec, option, "the levels of a local recoding differ by class, so that no node of a lattice is chosen")
+    refuse_local(spec, option, "what a value is released as differs by class, so that no node of a lattice is chosen")
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:

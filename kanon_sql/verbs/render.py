@@ -86,7 +86,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         >>> script.text.count("GROUP BY") > 3
         True
     """
-    refuse_local(spec, "render", "each round of a local recoding depends on what the data answered to the one before")
+    refuse_local(spec, "render", "each round of such a recoding depends on what the data answered to the one before")
     if spec.search.of_intervals:
         refuse_what_cuts_break(spec, models_of(spec))
         if node:
