@@ -109,6 +109,23 @@ def test_an_old_release_that_cannot_be_put_back_stays_recorded(engine: Any) -> N
     assert tables(engine) == set()
 
 
+def test_a_published_release_is_no_failure_where_its_record_stays(engine: Any) -> None:
+    """The database refuses the last statement of all; `clean` does it, and the release is not touched."""
+    execute = engine.execute
+
+    def refusing(statement: Statement) -> None:
+        if statement.name == "engines/scratch/forget":
+            raise DatabaseError("refused by the test")
+        execute(statement)
+
+    engine.execute = refusing
+    assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed
+    engine.execute = execute
+    assert {item.state for item in clean(engine, drop=True).objects} == {"already gone"}
+    assert clean(engine, drop=False).objects == ()
+    assert engine.fetch(Statement("test", "SELECT COUNT(*) FROM released"), 1) == [(3,)]
+
+
 def test_what_was_all_dropped_is_forgotten_in_one_statement(engine: Engine) -> None:
     watched = Refusing(engine, "no table has this ending")
     assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(ASKED)).passed

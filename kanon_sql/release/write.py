@@ -151,7 +151,7 @@ def beside(release: tuple[str, ...], name: str) -> Relation:
 
 @contextmanager
 def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
-    """The release under a scratch name, verified; dropped at the end unless it was published.
+    """The release under a scratch name, verified; dropped at the end unless it was published, or else recorded.
 
     Raises:
         VerificationError: the written table is not what was promised; it was dropped.
@@ -163,18 +163,14 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
     workspace.create_shared("engines/scratch/create_record", record)
     workspace.record(target, record)
 
-    def forget() -> None:
-        with workspace.engine.without_deadline():
-            workspace.execute("engines/scratch/drop", target=target)
-            workspace.forget(target, record)
-
     try:
         yield _write(workspace, choice, target)
-    except BaseException:
-        with suppress(DatabaseError):  # what went wrong first is what the user has to know
-            forget()
-        raise
-    forget()
+    finally:
+        # What went wrong first is what the user has to know; and where the table was published, it is. What is left is
+        # recorded, so that clean finds it.
+        with workspace.engine.without_deadline(), suppress(DatabaseError):
+            workspace.execute("engines/scratch/drop", target=target)
+            workspace.forget(target, record)
 
 
 def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
