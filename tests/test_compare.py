@@ -155,7 +155,7 @@ def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Pa
     assert result.exit_code == 0, result.output
     assert re.search(r"\n +full_domain +\d+ +PASS", result.stdout)
     assert re.search(r"\n +local:fast +\d+ +none", result.stdout)
-    assert re.search(r"Not possible\n.*\n +local:fast +\d+ +k_optimize cuts the domains", result.stdout)
+    assert re.search(r"Not possible\n.*\n +local:fast +\d+ +search.algorithm: k_optimize cuts", result.stdout)
     assert re.search(
         r"What it took\n.* statements +seconds +proven\n +full_domain +\d+ +\d+ +[\d.]+ +yes *\n\n", result.stdout
     )

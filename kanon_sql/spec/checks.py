@@ -67,6 +67,9 @@ class Fault(NamedTuple):
     message: str
     at_key: bool = False
 
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.loc))}: {self.message}"
+
 
 class Faults:
     """Collects problems, then raises them all as one validation error."""

@@ -211,7 +211,7 @@ def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
     for name, column in spec.quasi_identifiers.items():
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
-                yield Fault(("quasi_identifiers", name, key), message, True)
+                yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
 
 
 def _cells_faults(spec: Spec) -> Iterator[Fault]:

@@ -56,7 +56,7 @@ def _found(
 ) -> dict[str, Any]:
     """The figures of the other recoding, or the reason why there are none."""
     changed = spec.model_copy(update={"recoding": other})
-    faults = [fault.message for fault in recoding_faults(changed)]
+    faults = [str(fault) for fault in recoding_faults(changed)]
     if faults:
         return {"reason": "; ".join(faults)}
     make = searched if other.is_full_domain else recoded

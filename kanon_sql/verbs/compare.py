@@ -194,7 +194,7 @@ def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
     if asked.recoding is None:
         return replace(made, result=run(asked.spec))
     made = replace(made, recoding=asked.recoding.label)
-    faults = [fault.message for fault in recoding_faults(asked.spec)]
+    faults = [str(fault) for fault in recoding_faults(asked.spec)]
     if faults:
         return replace(made, reason="; ".join(faults))
     try:
