@@ -29,7 +29,6 @@ from kanon_sql.errors import DatabaseError
 from kanon_sql.evaluate import search as search_pipeline
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.report.json import result_schema
-from kanon_sql.search import Verdict
 from kanon_sql.search.lattice import Node
 from kanon_sql.sql.statement import Statement
 
@@ -261,16 +260,16 @@ def test_only_what_the_cancel_caused_ends_the_search(clinic: Path, monkeypatch: 
 
 def act_after(monkeypatch: pytest.MonkeyPatch, questions: int, action: Callable[[Evaluator], object]) -> None:
     """Do something at the question after so many of every search."""
-    verdicts = Evaluator.verdicts
+    rows = Evaluator._rows
     asked: WeakKeyDictionary[Evaluator, int] = WeakKeyDictionary()
 
-    def watched(self: Evaluator, nodes: Sequence[Node], metric: Any) -> list[Verdict]:
+    def watched(self: Evaluator, nodes: Sequence[Node], metric: Any) -> Any:
         number = asked[self] = asked.get(self, -1) + 1
         if number == questions:
             action(self)
-        return verdicts(self, nodes, metric)
+        return rows(self, nodes, metric)
 
-    monkeypatch.setattr(Evaluator, "verdicts", watched)
+    monkeypatch.setattr(Evaluator, "_rows", watched)
 
 
 SLOW = "SELECT COUNT(*) AS n FROM range(100000000) AS a(x), range(100000000) AS b(y) WHERE hash(x, y) = 7"
@@ -340,7 +339,7 @@ from kanon_sql.evaluate import Evaluator
 from kanon_sql.sql.statement import Statement
 
 DuckDBEngine.capabilities = CAPABILITIES
-verdicts, asked = Evaluator.verdicts, 0
+rows, asked = Evaluator._rows, 0
 
 
 def slow(self):
@@ -353,10 +352,10 @@ def watched(self, nodes, metric):
     asked += 1
     if asked in {moments}:
         slow(self)
-    return verdicts(self, nodes, metric)
+    return rows(self, nodes, metric)
 
 
-Evaluator.verdicts = watched
+Evaluator._rows = watched
 from kanon_sql.cli import app
 app(["plan", "spec.yml", "-d", "clinic.duckdb", "-q"])
 """

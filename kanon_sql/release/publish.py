@@ -140,14 +140,14 @@ def _replaced(workspace: Workspace, spec: Spec, written: Written) -> str | None:
         return None
     old, new = _place(engine, spec.release), _place(engine, written.table.parts)
     shown = spec.release[-1]
-    if old is None:
+    if old is None and new is not None:
         raise DatabaseError(
             f"release: {shown!r} went away while it was to be replaced: another run publishes under this name, or "
             "somebody dropped it; nothing was published, and the next run finds what stands then"
         )
     if old != new:
         raise SpecError(
-            f"release: {shown!r} was published in {'.'.join(old)}, but this connection makes new tables in "
+            f"release: {shown!r} was published in {'.'.join(old or ())}, but this connection makes new tables in "
             f"{'.'.join(new or ())}; write the name with its schema"
         )
     return run_id
