@@ -439,7 +439,7 @@ def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound."""
+    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; and median cuts."""
     engine = kanon_sql.connect(connection)
     two = {"privacy": [{"k_anonymity": 2}]}
     for changes in (
@@ -451,6 +451,11 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
+    for variant in ("strict", "relaxed"):
+        kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two))
+    connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
+    pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "recoding": "cells", "source": "pairs"}
+    assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **pairs})).recoding
 
 
 def run_references(connection: duckdb.DuckDBPyConnection) -> None:
