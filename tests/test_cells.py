@@ -11,7 +11,7 @@ from conftest import Database
 from test_recode import OTHERS, fail_at, fill
 
 import kanon_sql
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import DatabaseError, SpecError, VerificationError
 from kanon_sql.recode.cells import MOST_TRIED
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
@@ -226,12 +226,6 @@ def test_a_written_table_with_other_suppressed_cells_is_dropped(
     with pytest.raises(VerificationError, match="cells of 'age' are suppressed where"):
         kanon_sql.anonymize(visits.engine, spec())
     assert "visits_release" not in visits.tables()
-
-
-def test_engines_that_refuse_local_recoding_refuse_it_too(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visits.engine, "capabilities", replace(visits.engine.capabilities, derives_often=False))
-    with pytest.raises(UnsupportedError, match="recoding: cells makes each round's tables"):
-        kanon_sql.plan(visits.engine, spec())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ from conftest import Database
 
 import kanon_sql
 from kanon_sql.engines.base import Meter
-from kanon_sql.engines.spark import CAPABILITIES as SPARK
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
 from kanon_sql.recode.sweep import STATEMENTS_A_STEP
@@ -220,16 +218,6 @@ def test_a_population_is_refused(visits: Database) -> None:
     asked = [{"k_map": {"population": "visits", "k": 2}}]
     with pytest.raises(UnsupportedError, match="may be behind several classes"):
         kanon_sql.plan(visits.engine, spec(privacy=asked))
-
-
-def test_an_engine_that_plans_longer_with_every_round_is_refused(
-    visits: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What Spark's capabilities say; it is asked before anything is read."""
-    assert not SPARK.derives_often
-    monkeypatch.setattr(visits.engine, "capabilities", replace(visits.engine.capabilities, derives_often=False))
-    with pytest.raises(UnsupportedError, match="with every round"):
-        kanon_sql.plan(visits.engine, spec())
 
 
 def test_scratch_tables_are_needed(visits: Database) -> None:

@@ -74,7 +74,6 @@ class Capabilities:
         branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
-        derives_often: tables may be made of tables many times over, and the last is planned as fast as the first.
     """
 
     transactional_ddl: bool
@@ -87,7 +86,6 @@ class Capabilities:
     branch_rows: int = 20_000
     branches: int = 1
     row_id: str | None = None
-    derives_often: bool = True
 
     def folded(self, name: str) -> str:
         """A name, the same for all ways of writing it that are one name to the engine."""

@@ -41,7 +41,6 @@ CAPABILITIES = Capabilities(
     nodes_per_statement=64,
     nodes_as_rows=sys.maxsize,  # a job is planned and compiled for longer than it takes to join
     branch_rows=2_000_000,
-    derives_often=False,  # what is known of a checkpoint's columns grows with each one that it was made of
 )
 
 SETTINGS: Mapping[str, str] = {
@@ -51,6 +50,7 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.legacy.exponentLiteralAsDecimal.enabled": "false",
     "spark.sql.session.timeZone": "UTC",  # a date of a moment is the same for whoever asks
     "spark.sql.cbo.planStats.enabled": "true",  # the catalog's row counts, for estimates
+    "spark.sql.constraintPropagation.enabled": "false",  # what is known of columns grows from checkpoint to checkpoint
     "spark.sql.limit.initialNumPartitions": "1000",  # a small answer in one job
 }
 """In force while a verb runs, or a statement outside of one; afterwards the session has its own again."""

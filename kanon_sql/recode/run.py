@@ -55,11 +55,6 @@ def recoded(
     models = models_of(spec)
     refuse_together(engine, spec, models)
     method = f"recoding: {spec.recoding.method}"
-    if not engine.capabilities.derives_often:
-        raise UnsupportedError(
-            f"{method} makes each round's tables out of those of the round before, which {engine.dialect.name} plans "
-            "for longer with every round, minutes after a few; recode in another engine, or use recoding: full_domain"
-        )
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"{method} keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow scratch "
