@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 import kanon_sql
@@ -45,6 +47,67 @@ SMALL = {
 _NO_SUCH_NAME = "Spark's own catalog allows letters, digits and _ in a table's name"
 
 
+class Cluster:
+    """The one application that a process may have; subjects take turns, for a start takes longer than most tests.
+
+    Args:
+        workers: processes with a core each; 0 for one process that is all.
+        settings: what suits the tables' size.
+    """
+
+    running: ClassVar[Cluster | None] = None
+
+    def __init__(self, workers: int, settings: Mapping[str, str]) -> None:
+        from pyspark.sql import SparkSession
+
+        self.asked = workers, dict(settings)
+        self.directory = Path(tempfile.mkdtemp(prefix="kanon_spark_"))
+        master = f"local-cluster[{workers},1,{MEMORY}]" if workers else "local[1]"
+        builder = SparkSession.builder.master(master).appName("kanon_sql tests")
+        for name, value in {**SETTINGS, **settings}.items():
+            builder = builder.config(name, value)
+        builder = builder.config("spark.sql.warehouse.dir", str(self.directory / "warehouse"))
+        builder = builder.config("spark.local.dir", str(self.directory))
+        self.session = started(builder.getOrCreate)
+        self.session.sparkContext.setLogLevel("OFF")
+
+    @classmethod
+    def like(cls, workers: int, settings: Mapping[str, str]) -> Cluster:
+        """The one that runs if it is like this, else a new one."""
+        if cls.running is None or cls.running.asked != (workers, dict(settings)) or cls.running.is_stopped:
+            cls.stop()
+            cls.running = cls(workers, settings)
+        return cls.running
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether someone else has ended it."""
+        context = self.session._sc
+        return context._jsc is None or context._jsc.sc().isStopped()
+
+    @classmethod
+    def stop(cls) -> None:
+        """End the one that runs."""
+        if cls.running is not None:
+            cls.running.session.stop()
+            shutil.rmtree(cls.running.directory, ignore_errors=True)
+            cls.running = None
+
+    def clear(self) -> None:
+        """Drop all databases and tables."""
+        for (name,) in self.session.sql("SHOW DATABASES").collect():
+            if name != "default":
+                self.session.sql(f"DROP DATABASE `{name}` CASCADE")
+        for table in self.session.sql("SHOW TABLES IN default").collect():
+            if not table.isTemporary:
+                kind = self.session.catalog.getTable(f"default.`{table.tableName}`").tableType
+                self.session.sql(f"DROP {'VIEW' if kind == 'VIEW' else 'TABLE'} default.`{table.tableName}`")
+        shutil.rmtree(self.directory / "warehouse", ignore_errors=True)
+
+
+atexit.register(Cluster.stop)
+
+
 class SparkSubject(Subject):
     name = "spark"
     dialect = dialect_named("spark")
@@ -69,21 +132,14 @@ class SparkSubject(Subject):
     def __init__(self, workers: int = 2, settings: Mapping[str, str] = SMALL) -> None:
         """A driver and ``workers`` processes with a core each, or one for all; ``settings`` suit the tables' size."""
         try:
-            from pyspark.sql import SparkSession
+            import pyspark.sql  # noqa: F401
         except ImportError as error:
             raise Missing(f"{error.name} is not installed") from None
         if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
             raise Missing("there is no Java")
         os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-        self.directory = tempfile.mkdtemp(prefix="kanon_spark_")
-        master = f"local-cluster[{workers},1,{MEMORY}]" if workers else "local[1]"
-        builder = SparkSession.builder.master(master).appName("kanon_sql tests")
-        for name, value in {**SETTINGS, **settings}.items():
-            builder = builder.config(name, value)
-        builder = builder.config("spark.sql.warehouse.dir", f"{self.directory}/warehouse")
-        builder = builder.config("spark.local.dir", self.directory)
-        self.session = started(builder.getOrCreate)
-        self.session.sparkContext.setLogLevel("OFF")
+        self._cluster = Cluster.like(workers, settings)
+        self.session = self._cluster.session.newSession()
 
     def connect(self, **options: Any) -> Engine:
         return kanon_sql.connect(self.session, **options)
@@ -105,5 +161,7 @@ class SparkSubject(Subject):
         return f"CREATE TABLE {quoted} ({columns}) USING PARQUET"
 
     def close(self) -> None:
-        self.session.stop()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        if self._cluster.is_stopped:
+            Cluster.stop()
+        else:
+            self._cluster.clear()
