@@ -151,8 +151,10 @@ class Tables(Fixtures):
         execute = type(engine).execute
         publishing = ("release/", "engines/scratch/", "transaction")
         for position in range(40):
-            subject.drop("visits_release")
-            if not first:
+            stands = Counter(subject.rows("visits_release")) if "visits_release" in subject.tables() else None
+            if first or stands != old:
+                subject.drop("visits_release")
+            if not first and stands != old:
                 at_top = {**asked, "quasi_identifiers": {"q": {"minimum_level": 1}}}
                 assert kanon_sql.anonymize(engine, kanon_sql.Spec.from_dict(at_top)).passed
             left = position
