@@ -439,7 +439,9 @@ def huge_question() -> tuple[Question, Callable[[Node], Verdict]]:
     return question, answer
 
 
-@pytest.mark.parametrize("name", sorted(HEURISTICS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "greedy")) for name in sorted(HEURISTICS)]
+)
 def test_huge_lattice(name: str) -> None:
     question, answer = huge_question()
     evaluator = Evaluator(question, answer)

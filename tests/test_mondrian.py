@@ -124,7 +124,7 @@ def classes_of(database: Database, problem: MondrianProblem) -> dict[Any, set[in
 
 
 @given(problem=problems())
-@examples(60)
+@examples(20)
 def test_it_makes_the_classes_of_the_paper(shared_database: Database, problem: MondrianProblem) -> None:
     """The very partitions; none of them has an allowable cut left; labels are true; losses are as told."""
     result = published(shared_database, problem)
@@ -179,7 +179,7 @@ def mean_losses(problem: MondrianProblem, classes: dict[Any, set[int]]) -> dict[
 
 
 @given(problem=problems())
-@examples(30)
+@examples(12)
 def test_relaxed_partitions_have_fewer_than_twice_k_rows(shared_database: Database, problem: MondrianProblem) -> None:
     """Or all of their rows are alike. Classes are partitions with the same labels, which are true."""
     k = problem.requirements[0]["k_anonymity"]["k"]
