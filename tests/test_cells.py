@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from conftest import Database
-from test_recode import OTHERS, fail_at, fill
+from test_recode import OTHERS, fill
 
 import kanon_sql
-from kanon_sql.errors import DatabaseError, SpecError, VerificationError
+from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.recode.cells import MOST_TRIED
 from kanon_sql.recode.release import Suppressed
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
@@ -198,17 +198,6 @@ def test_check_report_and_manifest_say_what_was_suppressed(visits: Database) -> 
     words = recoding_in_words(result.recoding)
     assert f"{sum(cells_of(result).values())} cells suppressed at the levels age" in words
     assert "where full-domain recoding would lose" in words
-
-
-@pytest.mark.parametrize("name", ["release/recoded_suppressed", "recode/moved", "recode/tight", "recode/swept"])
-def test_a_failure_leaves_the_earlier_release(visits: Database, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    kanon_sql.anonymize(visits.engine, spec())
-    before = Counter(visits.rows("visits_release"))
-    fail_at(monkeypatch, name)
-    with pytest.raises(DatabaseError):
-        kanon_sql.anonymize(visits.engine, spec())
-    assert Counter(visits.rows("visits_release")) == before
-    assert not [table for table in visits.tables() if "kanon_" in table and "kanon_sql" not in table]
 
 
 @pytest.mark.parametrize("change", [{"most": 0}, {"cells": 0}])

@@ -249,12 +249,12 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 # --- failures --------------------------------------------------------------------------------
 
 
-def statements_of(visits: Database, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def statements_of(visits: Database, monkeypatch: pytest.MonkeyPatch, asked: kanon_sql.Spec) -> list[str]:
     """The templates of a run over an earlier release, each once, that a recoding or a release is made by.
 
     A manifest that is there needs none, so that failing to make one is no failure.
     """
-    kanon_sql.anonymize(visits.engine, spec())
+    kanon_sql.anonymize(visits.engine, asked)
     names: list[str] = []
     counted = Meter.count
 
@@ -264,22 +264,31 @@ def statements_of(visits: Database, monkeypatch: pytest.MonkeyPatch) -> list[str
 
     with monkeypatch.context() as patched:
         patched.setattr(Meter, "count", count)
-        kanon_sql.anonymize(visits.engine, spec())
+        kanon_sql.anonymize(visits.engine, asked)
     names = [name for name in dict.fromkeys(names) if name != "release/manifest/create"]
     return [name for name in names if name.startswith(("recode/", "release/"))]
 
 
+@pytest.mark.parametrize(
+    ("recoding", "own"),
+    [
+        ("local", "recode/cuts"),
+        pytest.param(BEST, "recode/swept", marks=pytest.mark.slow),
+        pytest.param("cells", "release/recoded_suppressed", marks=pytest.mark.slow),
+    ],
+)
 def test_a_failure_of_any_statement_leaves_the_earlier_release(
-    visits: Database, monkeypatch: pytest.MonkeyPatch
+    visits: Database, monkeypatch: pytest.MonkeyPatch, recoding: Any, own: str
 ) -> None:
-    names = statements_of(visits, monkeypatch)
-    assert {"recode/cuts", "recode/moved", "release/write", "release/recoded_classes"} <= set(names)
+    asked = spec(recoding=recoding)
+    names = statements_of(visits, monkeypatch, asked)
+    assert {own, "recode/moved", "release/write", "release/recoded_classes"} <= set(names)
     before = Counter(visits.rows("visits_release"))
     for name in names:
         with monkeypatch.context() as patched:
             fail_at(patched, name)
             with pytest.raises(DatabaseError):
-                kanon_sql.anonymize(visits.engine, spec())
+                kanon_sql.anonymize(visits.engine, asked)
         assert Counter(visits.rows("visits_release")) == before
         assert not [table for table in visits.tables() if "kanon_" in table and "kanon_sql" not in table], name
 

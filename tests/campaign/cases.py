@@ -118,7 +118,7 @@ class Case:
         return len({row[0] for row in rows}) if self.persons else rows.total()
 
     def runs_on(self, place: Place) -> bool:
-        """Whether the engine does what it asks for."""
+        """Whether the engine does it in seconds; a recoding in rounds takes Spark a minute."""
         return not self.local or place.name != "spark"
 
     def gives(self, release: Rows) -> bool:
