@@ -145,7 +145,7 @@ def test_no_more_is_tried_than_is_said(database: Database) -> None:
         a_node = STATEMENTS_A_ROUND_OF_SIZES * (columns + 2) + 45
         assert result.cost.statements <= search + nodes * a_node + STATEMENTS_A_STEP * steps + OTHERS
         assert result.cost.rows_fetched <= nodes * 40 + 5 * steps + 300
-        assert result.cost.source_scans == 2
+        assert result.cost.source_scans == 1
 
 
 def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:

@@ -19,12 +19,13 @@ from kanon_sql.evaluate import (
     size_edges,
     size_number,
 )
-from kanon_sql.frequency import FrequencySets
+from kanon_sql.frequency import FrequencySets, holds_all
 from kanon_sql.models import TCloseness, closeness_among, geometric_mean, normalized_share
 from kanon_sql.recode.bound import Bound, bound_of
 from kanon_sql.recode.judge import Judge
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
+from kanon_sql.sql import Relation
 
 __all__ = ["NothingRecoded", "Recoded", "Tried", "highest_levels"]
 
@@ -104,6 +105,13 @@ class Recoded(Searched):
             "discernibility": self.mapped.squares + float(suppressed) * rows,
             "average_class_size": rows / (self.mapped.count + (suppressed > 0)),
         }
+
+    def releasable(self) -> Relation | None:
+        """A table that holds all that is released, beside the labels of the classes, if there is one."""
+        others = [*self.spec.sensitive, *self.spec.keep]
+        if not holds_all(self.workspace, self.spec, self.columns, self.sets) or (others and self.mapped.slices):
+            return None
+        return self.judge.members[others[0]] if others else self.mapped.classes
 
     @property
     def losses(self) -> dict[str, float]:

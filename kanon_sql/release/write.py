@@ -20,7 +20,7 @@ from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Mapped
-from kanon_sql.release.write_counted import write_repeated
+from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import join_of, refuse_other_cells
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
@@ -43,7 +43,8 @@ class Choice:
         node: the chosen levels; None where they differ by class.
         suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
         suppressed_rows: the number of suppressed rows, those for NULL included.
-        vectors: a frequency set that holds all that is released, if there is one.
+        vectors: a table that holds all that is released, if there is one: a frequency set; of a recoding its classes,
+            or the values of the sensitive attribute by vector.
         mapped: which vector is released as which class, where levels differ by class.
     """
 
@@ -187,11 +188,16 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
         _write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
     else:
         workspace.report("writing the release from its frequency set", None)
-        write_repeated(
-            workspace, target, names=[item["name"] for item in outputs], vectors=choice.vectors, sets=sets,
-            node=choice.levels,
-            suppressed=choice.suppressed,
-        )  # fmt: skip
+        names = [item["name"] for item in outputs]
+        if choice.mapped is None:
+            write_repeated(
+                workspace, target, names=names, vectors=choice.vectors, sets=sets, node=choice.levels,
+                suppressed=choice.suppressed,
+            )  # fmt: skip
+        else:
+            write_repeated_classes(
+                workspace, target, names=names, members=choice.vectors, sets=sets, mapped=choice.mapped
+            )
     note = None
     persons = None
     keep_masked = masks

@@ -1,7 +1,8 @@
 """Write the release from a frequency set: every released row as often as it was counted.
 
 Where nothing is released but the quasi-identifiers and the one sensitive attribute that the search looks at,
-a frequency set holds all there is to release, and the source need not be read again.
+a frequency set holds all there is to release, and the source need not be read again. The same holds of the classes of
+a recoding.
 
     blocks    the rows to release, each once, with how often it is to be written; in random order
     repeat    the release: the row of each block so many times
@@ -16,10 +17,11 @@ from collections.abc import Mapping, Sequence
 
 from kanon_sql.engines import Workspace
 from kanon_sql.frequency import FrequencySets
+from kanon_sql.recode import Mapped
 from kanon_sql.search import Node
 from kanon_sql.sql import PORTABLE, Relation, Sql
 
-__all__ = ["write_repeated"]
+__all__ = ["write_repeated", "write_repeated_classes"]
 
 BLOCK = 1_000
 """The most copies of a row in one block: engines may make a list of so many numbers."""
@@ -46,24 +48,15 @@ def write_repeated(
         node: the chosen levels.
         suppressed: the table of the suppressed classes' packed keys; None when no class is suppressed.
     """
-    compiler, keyed = workspace.compiler, sets.keyed(node)
+    keyed = sets.keyed(node)
     position = {lookup.name: lookup.index for lookup in sets.lookups}
-    sensitive = next((name for name in names if name not in position), None)
-    blocks = workspace.table("blocks")
-
-    def fill(name: str, table: Relation, count: str, context: Mapping[str, object]) -> None:
-        shape = compiler.shape(name, (table.parts,), lambda: {"target": table, **context})
-        numbers = compiler.dialect.numbers_to(count)
-        assert numbers is not None, "the caller asked holds_all"
-        workspace.run(compiler.fill(name, shape, {"numbers": numbers}))
-
-    count = compiler.quote("block_count")
-    fill(
+    _write(
+        workspace,
+        target,
+        names,
         "release/blocks",
-        blocks,
-        f"{compiler.quote('classes')}.{count}",
+        "classes",
         {
-            "size": BLOCK,
             "vectors": vectors,
             "lookups": [
                 {
@@ -75,7 +68,7 @@ def write_repeated(
                 }
                 for index in keyed
             ],
-            "sensitive": None if sensitive is None else sets.references[sensitive],
+            "sensitive": _sensitive(sets, names),
             "outputs": [
                 {"name": name, "index": position.get(name), "top": None}
                 if position.get(name) in (None, *keyed)
@@ -89,5 +82,70 @@ def write_repeated(
             ],
         },
     )
-    fill("release/repeat", target, f"{compiler.quote('blocks')}.{count}", {"blocks": blocks, "names": names})
+
+
+def write_repeated_classes(
+    workspace: Workspace,
+    target: Relation,
+    *,
+    names: Sequence[str],
+    members: Relation,
+    sets: FrequencySets,
+    mapped: Mapped,
+) -> None:
+    """Write the release of a recoding.
+
+    Args:
+        workspace: where.
+        target: the table to create.
+        names: the released columns, in order.
+        members: the values of the sensitive attribute by vector if that is released, else the classes.
+        sets: the lookups and the reference tables.
+        mapped: the recoding.
+    """
+    position = {lookup.name: lookup.index for lookup in sets.lookups}
+    context = {
+        "outputs": [{"name": name, "index": position.get(name)} for name in names],
+        "classes": mapped.classes,
+        "classed": mapped.classed,
+        "members": members,
+        "sensitive": _sensitive(sets, names),
+    }
+    _write(workspace, target, names, "release/recoded_blocks", "counted", context)
+
+
+def _sensitive(sets: FrequencySets, names: Sequence[str]) -> Relation | None:
+    """The values that the codes of the released sensitive attribute stand for; None where none is released."""
+    quasi_identifiers = {lookup.name for lookup in sets.lookups}
+    return next((sets.references[name] for name in names if name not in quasi_identifiers), None)
+
+
+def _write(
+    workspace: Workspace,
+    target: Relation,
+    names: Sequence[str],
+    template: str,
+    counted: str,
+    context: Mapping[str, object],
+) -> None:
+    """Write the rows of blocks, each so many times.
+
+    Args:
+        workspace: where.
+        target: the table to create.
+        names: the released columns, in order.
+        template: what makes the blocks.
+        counted: what it calls the relation with their number.
+        context: what else it needs.
+    """
+    compiler, blocks = workspace.compiler, workspace.table("blocks")
+
+    def fill(name: str, table: Relation, counted: str, given: Mapping[str, object]) -> None:
+        shape = compiler.shape(name, (table.parts,), lambda: {"target": table, **given})
+        numbers = compiler.dialect.numbers_to(f"{compiler.quote(counted)}.{compiler.quote('block_count')}")
+        assert numbers is not None, "the caller asked holds_all"
+        workspace.run(compiler.fill(name, shape, {"numbers": numbers}))
+
+    fill(template, blocks, counted, {"size": BLOCK, **context})
+    fill("release/repeat", target, "blocks", {"blocks": blocks, "names": names})
     workspace.drop(blocks)

@@ -238,6 +238,7 @@ def _choice(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
     node = suppressed = vectors = mapped = None
     if isinstance(found, Recoded):
         mapped = found.mapped
+        vectors = found.releasable()
     else:
         node = found.node
         vectors = found.evaluator.releasable(found.spec, found.columns, node)
