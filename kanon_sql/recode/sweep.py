@@ -2,7 +2,7 @@
 
 A class of a node costs each of its rows the same. In a step every open vector claims, among the classes of a batch of
 nodes that satisfy with all vectors still open, the one that costs least; a class whose claimants satisfy by themselves
-is closed. Steps go on until a batch closes nothing more; then the next batch of nodes, dearer on average, has its turn.
+is closed. Steps go on until one closes little; then the next batch of nodes, dearer on average, has its turn.
 
 Which nodes: those whose levels the classes of other recodings have, and their neighbours, the most used first. What is
 left over at the end stays one partition; it and all classes are then divided from the top down.
@@ -35,8 +35,11 @@ __all__ = [
 NODES = 512
 """The most nodes that are swept."""
 
-BATCH = 64
+BATCH = 48
 """How many nodes vectors choose among in one step."""
+
+LITTLE = 20
+"""A step that closes less than one of so many open vectors is the last of its batch: more gain less than they cost."""
 
 STEPS_A_BATCH = 16
 """No batch takes more steps: what it would still close, the next ones may."""
@@ -158,7 +161,7 @@ class _Sweep:
         for start in range(0, count, BATCH):
             for _ in range(STEPS_A_BATCH):
                 before, left = left, self._step(start) if left else 0
-                if left == before:
+                if (before - left) * LITTLE <= before:
                     break
             state.workspace.report(f"recoding locally: {min(count, start + BATCH)} of {count} nodes swept", None)
         leftovers = state.judge.judged("leftovers", render("recode/unclaimed"), ["part"], {"open": state.open})
