@@ -23,6 +23,7 @@ from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions, begin
+from kanon_sql.recode.paths import PRICE
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
@@ -37,8 +38,11 @@ STATEMENTS_A_ROUND = 12
 MOST_STEPS = 4096
 """How many labels above the lowest may have rows: each is a step, and a round takes one."""
 
-PRECISION = 1e9
-"""How much detail all rows can lose, as the whole number that steps are compared by."""
+PRECISION = 1e12
+"""What all detail of all rows is worth where steps are compared by it, in whole numbers."""
+
+BITS = 1e3
+"""How many steps between two billionths of a bit are told apart once they are divided by a loss of anonymity."""
 
 TOP, BOTTOM = "top", "bottom"
 """Where it begins: with the highest labels allowed, or with the lowest."""
@@ -92,11 +96,11 @@ def recoded_by_subtrees(
             f"of which every class of a subtree recoding is made, and {most} may be suppressed"
         )
         return NothingRecoded(spec, given, why)
-    cut = _Cut(state, spec, budget)
+    cut = _Cut(state, spec, budget, most - state.violating_rows - sets.null_rows)
     start = TOP if spec.recoding.direction == "top_down" else BOTTOM
     stopped = cut.found(start)
     made = cut.mapped()
-    violating = state.violating_rows
+    violating = state.violating_rows + state.kept_rows - made.rows
     found = SubtreeRecoded(spec, given, made, state.judge, state.rounds, violating, stopped, start, 0)
     return replace(found, tried={start: Tried(found.mean_loss, found.rounds, 0)})
 
@@ -109,6 +113,7 @@ class _Cut:
         state: the vectors; ``open`` has the label of every column, as bits of a number and as a level.
         spec: what to anonymize and how.
         budget: when to end early.
+        most: how many rows may be suppressed where a label is specialized.
         rungs: the levels of the columns.
         steps: every label above the lowest that a row has.
         barred: those of them that may not be specialized; None if all may.
@@ -118,6 +123,7 @@ class _Cut:
     state: Partitions
     spec: Spec
     budget: Budget
+    most: int
     rungs: Relation = field(init=False)
     steps: Relation = field(init=False)
     barred: Relation | None = field(init=False)
@@ -140,7 +146,6 @@ class _Cut:
             "subtree/steps", "label_steps",
             tables if self.barred is None else {**tables, "barred": self.barred},
             words=state.names, classify=bool(members), barred=self.barred is not None,
-            scale=PRECISION / (state.kept_rows * max(weights.values())),
         )  # fmt: skip
         (count,) = state.row("count", {"table": self.steps})
         if count > MOST_STEPS:
@@ -168,20 +173,25 @@ class _Cut:
 
     def found(self, start: str) -> str | None:
         """Take steps until none is left; returns why it ended early, None if it did not."""
-        state = self.state
+        state, satisfies = self.state, start == TOP
+        if not state.kept_rows:
+            return None
         try:
             with self.budget.limits(state.workspace.engine):
-                if start == BOTTOM and state.kept_rows:
+                if not satisfies:
                     self._generalize()
-                while state.kept_rows and self._step(down=True):
+                    satisfies = True
+                state.open = state.make(
+                    "subtree/weighed", "weighed", {"open": state.open, "labels": state.labels},
+                    attributes=tuple(state.paths),
+                )  # fmt: skip
+                while self._step(down=True):
                     state.workspace.report(f"specializing labels: round {state.rounds}", None)
         except Stopped as stopped:
-            reason = str(stopped)
-        else:
-            return None
-        if not self._satisfies("stopped"):
-            state.open = self._at_top("at_top_again")
-        return reason
+            if not satisfies:
+                state.open = self._at_top("at_top_again")
+            return str(stopped)
+        return None
 
     def _generalize(self) -> None:
         """Begin with the lowest labels, and generalize until all classes satisfy.
@@ -197,44 +207,62 @@ class _Cut:
             attributes=tuple(replace(path, raised=path.index in self.unclear) for path in state.cuttable),
             words=state.names, masks=self._masks(cuttable=False), by_person=state.judge.by_person,
         )  # fmt: skip
-        while not self._satisfies(f"generalizing{state.rounds}"):
-            state.workspace.report(f"generalizing labels: round {state.rounds + 1}", None)
-            if not self._step(down=False):
-                raise VerificationError(
-                    "no label is left to generalize, and the classes do not satisfy; please report this with the "
-                    "engine's version"
-                )
+        while self._step(down=False):
+            state.workspace.report(f"generalizing labels: round {state.rounds}", None)
+        if self._violating("generalized"):
+            raise VerificationError(
+                "no label is left to generalize, and the classes do not satisfy; please report this with the engine's "
+                "version"
+            )
 
-    def _satisfies(self, what: str) -> bool:
-        """Whether every class satisfies."""
+    def _violating(self, what: str) -> int:
+        """How many rows are in classes that do not satisfy."""
         judged = self._judged(what)
         _, violating = self.state.row("verdict", {"judged": judged})
         self.state.workspace.drop(judged)
-        return not violating
+        return violating
 
     def _step(self, *, down: bool) -> bool:
-        """Take the best step; False if there is none."""
+        """Take the best step; False if there is none, or, upwards, if every class satisfies."""
         state, number = self.state, self.state.rounds
         shape: dict[str, Hashable] = {
             "attributes": state.cuttable, "words": state.names, "by_person": state.judge.by_person, "down": down
         }  # fmt: skip
         judged = self._judged(f"judged{number}")
-        tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps}
-        cells = state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape)
-        after = state.judge.judged(
-            f"judged_after{number}", render("recode/subtree/taken"), ("number", *self._cuts), {"cells": cells}
-        )
-        worth = "detail" if self.spec.recoding.classify is None else "told"
-        tables = {"steps": self.steps, "judged_after": after, **({"judged": judged} if down else {"cells": cells})}
-        name = "subtree/specialized" if down else "subtree/generalized"
-        chosen = state.make(name, f"chosen{number}", tables, worth=worth)
-        (found,) = state.row("count", {"table": chosen})
+        made = [judged]
+        found = 0
+        if down or state.row("verdict", {"judged": judged})[1]:
+            tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps}
+            tables |= {"labels": state.labels} if down else {}
+            made.append(state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape))
+            made.append(self._after(f"judged_after{number}", made[-1]))
+            made.append(self._chosen(*made, down=down))
+            (found,) = state.row("count", {"table": made[-1]})
         if found:
-            tables = {"open": state.open, "chosen": chosen}
+            tables = {"open": state.open, "chosen": made[-1]}
+            tables |= {"labels": state.labels, "rungs": self.rungs} if down else {}
             state.advance(state.make("subtree/moved", f"open{number + 1}", tables, **shape), 0)
-        for used in (chosen, after, cells, judged):
+        for used in reversed(made):
             state.workspace.drop(used)
         return bool(found)
+
+    def _after(self, what: str, cells: Relation) -> Relation:
+        """The classes after each step."""
+        taken = render("recode/subtree/taken")
+        return self.state.judge.judged(what, taken, ("number", *self._cuts), {"cells": cells})
+
+    def _chosen(self, judged: Relation, cells: Relation, after: Relation, *, down: bool) -> Relation:
+        """The best step: none or one."""
+        state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after}
+        told = self.spec.recoding.classify is not None
+        fills = {"factor": repr(BITS if told else PRECISION / (PRICE * state.kept_rows))}
+        what = f"chosen{state.rounds}"
+        if not down:
+            return state.make("subtree/generalized", what, tables, fills, worth="told" if told else "detail")
+        return state.make(
+            "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
+            worth="told" if told else "regained", cuts=self._cuts,
+        )  # fmt: skip
 
     def _judged(self, what: str) -> Relation:
         """The classes of the labels as they are."""
@@ -260,19 +288,19 @@ class _Cut:
         """The classes of the labels.
 
         Raises:
-            VerificationError: they do not hold all rows, or one of them does not satisfy.
+            VerificationError: they hold too few rows.
         """
         state, workspace = self.state, self.state.workspace
-        tables = {"open": state.open}
+        tables = {"open": state.open, "judged": self._judged("judged_at_last")}
         classed = state.make("subtree/classed", "classed", tables, cuts=self._cuts)
         joined = state.make("subtree/joined", "joined", {"classed": classed}, attributes=tuple(state.paths))
         tables = {"joined": joined, "labels": state.labels}
         classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths))
         count, rows, squares = state.row("summary", {"classes": classes})
-        if rows != state.kept_rows or not self._satisfies("judged_at_last"):
+        if not 0 <= state.kept_rows - rows <= self.most:
             raise VerificationError(
-                f"the classes of the recoding hold {rows} rows of {state.kept_rows}, or do not satisfy; please report "
-                "this with the engine's version"
+                f"the classes of the recoding hold {rows} rows of {state.kept_rows}, {self.most} may be suppressed; "
+                "please report this with the engine's version"
             )
         levels = sum(path.high - path.low + 1 for path in state.paths)
         return Mapped(
