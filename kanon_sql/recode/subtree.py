@@ -90,13 +90,13 @@ def recoded_by_subtrees(
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if not state.cuttable:
         return search_in(given, spec, budget)
-    if state.violating_rows + sets.null_rows > most:
-        why = (
-            f"{state.violating_rows + sets.null_rows} rows violate the requirements with the highest labels allowed, "
-            f"of which every class of a subtree recoding is made, and {most} may be suppressed"
-        )
+    hidden = state.violating_rows + sets.null_rows
+    if hidden > most or not state.kept_rows:
+        share = "every row violates" if not state.kept_rows else f"{hidden} rows violate"
+        limit = "" if hidden <= most else f"; {most} may be suppressed"
+        why = f"{share} the requirements with the highest labels allowed, of which all others are specialized{limit}"
         return NothingRecoded(spec, given, why)
-    cut = _Cut(state, spec, budget, most - state.violating_rows - sets.null_rows)
+    cut = _Cut(state, spec, budget, most - hidden)
     start = TOP if spec.recoding.direction == "top_down" else BOTTOM
     stopped = cut.found(start)
     made = cut.mapped()
@@ -174,8 +174,6 @@ class _Cut:
     def found(self, start: str) -> str | None:
         """Take steps until none is left; returns why it ended early, None if it did not."""
         state, satisfies = self.state, start == TOP
-        if not state.kept_rows:
-            return None
         try:
             with self.budget.limits(state.workspace.engine):
                 if not satisfies:
