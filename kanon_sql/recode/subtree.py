@@ -290,7 +290,10 @@ class _Cut:
         """
         state, workspace = self.state, self.state.workspace
         tables = {"open": state.open, "judged": self._judged("judged_at_last")}
-        classed = state.make("subtree/classed", "classed", tables, cuts=self._cuts)
+        classed = state.make(
+            "subtree/classed", "classed", tables,
+            attributes=state.cuttable, words=state.names, cuts=self._cuts, by_person=state.judge.by_person,
+        )  # fmt: skip
         joined = state.make("subtree/joined", "joined", {"classed": classed}, attributes=tuple(state.paths))
         tables = {"joined": joined, "labels": state.labels}
         classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths))

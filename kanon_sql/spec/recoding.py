@@ -218,8 +218,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("search", "algorithm"), why, True)
     if spec.ledger is not None:
         why = (
-            "a ledger makes earlier releases again from their levels, and labels that differ by class have no levels "
-            "that would hold for all rows; with a ledger, use recoding: full_domain"
+            f"a ledger makes earlier releases again from their levels, and with recoding: {spec.recoding.method} no "
+            "level of a column would hold for all rows; with a ledger, use recoding: full_domain"
         )
         yield Fault(("ledger",), why, True)
     if spec.recoding.method == "mondrian":
