@@ -439,7 +439,7 @@ def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; median cuts; a cut of labels."""
+    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; medians; a tree."""
     engine = kanon_sql.connect(connection)
     two = {"privacy": [{"k_anonymity": 2}]}
     for changes in (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,15 @@ from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem
 
 import kanon_sql
+from kanon_sql.engines.base import Meter
+from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.recode import subtree as subtree_module
+from kanon_sql.recode.subtree import STATEMENTS_A_ROUND
+from kanon_sql.release import write as write_module
+from kanon_sql.report.recoding import recoding_in_words
+
+OTHERS = 80
+"""Statements that a run takes besides its rounds and its columns: sets, labels, verification, publishing."""
 
 DIRECTIONS = ["top_down", "bottom_up"]
 
@@ -131,3 +142,304 @@ def test_the_same_release_after_many_steps(
     shared_database: Database, folder: Path, case: Case, direction: str, classify: bool
 ) -> None:
     assert_right(shared_database, folder, case, direction, classify)
+
+
+# --- worked out by hand, and the papers' example --------------------------------------------------
+
+EDUCATION = {
+    "Secondary": {"Junior": ["9th", "10th"], "Senior": ["11th", "12th"]},
+    "University": {"Undergraduate": ["Bachelors"], "Graduate": ["Masters", "Doctorate"]},
+}
+HOURS = {"[1-37)": {"[1-35)": ["30", "32"], "[35-37)": ["35"]}, "[37-99)": {"[37-99) in all": ["37", "42", "44"]}}
+RECORDS = [
+    ("9th", "M", 30, 0, 3),
+    ("10th", "M", 32, 0, 4),
+    ("11th", "M", 35, 2, 3),
+    ("12th", "F", 37, 3, 1),
+    ("Bachelors", "F", 42, 4, 2),
+    ("Bachelors", "F", 44, 4, 0),
+    ("Masters", "M", 44, 4, 0),
+    ("Masters", "F", 44, 3, 0),
+    ("Doctorate", "F", 44, 1, 0),
+]
+"""Table 1 of Fung, Wang, Yu (2005): education, sex, hours, and how many records are of class Y and of N."""
+
+
+def asked(quasi_identifiers: dict[str, Any], **changes: Any) -> kanon_sql.Spec:
+    return kanon_sql.Spec.from_dict(
+        {
+            "version": 1,
+            "source": "people",
+            "release": "people_release",
+            "quasi_identifiers": quasi_identifiers,
+            "privacy": [{"k_anonymity": 4}],
+            "recoding": "subtree",
+            **changes,
+        }
+    )
+
+
+@pytest.fixture
+def records(database: Database) -> Database:
+    lines = [
+        (education, sex, hours, which)
+        for education, sex, hours, yes, no in RECORDS
+        for which, count in (("Y", yes), ("N", no))
+        for _ in range(count)
+    ]
+    database.table("people", {"education": "VARCHAR", "sex": "VARCHAR", "hours": "INTEGER", "class": "VARCHAR"}, lines)
+    return database
+
+
+WORKERS = {"education": {"tree": EDUCATION}, "sex": None, "hours": {"tree": HOURS}}
+BY_CLASS = {"sensitive": ["class"], "recoding": {"method": "subtree", "classify": "class"}}
+
+
+def test_the_records_of_the_paper(records: Database) -> None:
+    """Junior and Graduate stay, Senior does not: labels on several levels, and classes as small as asked."""
+    result = kanon_sql.anonymize(records.engine, asked(WORKERS, **BY_CLASS))
+    assert Counter(row[:3] for row in records.rows("people_release")) == {
+        ("Junior", "M", "[1-35)"): 7,
+        ("11th", "M", "35"): 5,
+        ("12th", "F", "37"): 4,
+        ("Bachelors", "F", "42"): 6,
+        ("Bachelors", "F", "44"): 4,
+        ("Graduate", "M", "44"): 4,
+        ("Graduate", "F", "44"): 4,
+    }
+    assert result.recoding is not None
+    assert (result.recoding["direction"], result.recoding["classify"]) == ("top_down", "class")
+    assert result.recoding["columns"]["education"]["levels"] == {
+        "0": {"labels": 3, "rows": 19},
+        "1": {"labels": 2, "rows": 15},
+    }
+
+
+def test_what_a_label_tells_is_what_the_paper_says(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """InfoGain(ANY_Edu) = 0.9597 - (16/34 x 0.8960 + 18/34 x 0.5033) = 0.2716; of the sexes a bit is told as well."""
+    told: dict[tuple[int, int], int] = {}
+    step = subtree_module._Cut._step
+
+    def seen(self: Any, *, down: bool) -> bool:
+        rows = f"SELECT attribute, label_level, told FROM {self.steps.parts[-1]}"
+        told.update(
+            {(attribute, level): bits for attribute, level, bits in records.connection.execute(rows).fetchall()}
+        )
+        return step(self, down=down)
+
+    monkeypatch.setattr(subtree_module._Cut, "_step", seen)
+    kanon_sql.plan(records.engine, asked(WORKERS, **BY_CLASS))
+    assert told[0, 3] / 1e9 == pytest.approx(0.2716, abs=5e-5)
+    assert told[1, 1] / 1e9 == pytest.approx(0.9597 - (16 / 34 * 0.9544 + 18 / 34 * 0.6500), abs=5e-4)
+
+
+def test_a_class_label_decides_what_is_specialized(database: Database) -> None:
+    """Either column can be told, not both: without a class the one of more weight, with one the one that tells it."""
+    rows = [(a, b, "Y" if b == "x" else "N") for a in "pqr" for b in "xy"]
+    database.table("people", ["a", "b", "class"], rows)
+    columns: dict[str, Any] = {"a": {"weight": 3}, "b": None}
+    privacy = {"privacy": [{"k_anonymity": 2}], "sensitive": ["class"]}
+    kanon_sql.anonymize(database.engine, asked(columns, **privacy))
+    assert {row[:2] for row in database.rows("people_release")} == {("p", "*"), ("q", "*"), ("r", "*")}
+    kanon_sql.anonymize(database.engine, asked(columns, **{**BY_CLASS, **privacy, "recoding": BY_CLASS["recoding"]}))
+    assert {row[:2] for row in database.rows("people_release")} == {("*", "x"), ("*", "y")}
+
+
+def test_rows_are_suppressed_where_others_regain_more(database: Database) -> None:
+    """One row is in the way of six; with a limit for one it goes, with a limit for all nobody else does."""
+    database.table("people", ["a"], [(value,) for value in "pppqqqr"])
+    for limit, expected in ((0, {"*": 7}), (1, {"p": 3, "q": 3}), (1.0, {"p": 3, "q": 3})):
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": limit}}
+        result = kanon_sql.anonymize(database.engine, asked({"a": None}, **changes))
+        assert Counter(label for (label,) in database.rows("people_release")) == expected
+        assert result.rows["suppressed"] == 7 - sum(expected.values())
+
+
+def test_what_the_highest_labels_violate_is_not_released(records: Database) -> None:
+    """Of the entropies of the class, men's is 1.94 values (6 Y, 10 N), women's 1.57 (15 Y, 3 N)."""
+
+    def diverse(l: float) -> list[Any]:  # noqa: E741
+        return [{"l_diversity": {"attribute": "class", "l": l, "kind": "entropy"}}]
+
+    for limit, privacy, why in (
+        (0, [{"k_anonymity": 35}], "fewer than k = 35"),
+        (1.0, diverse(1.94), "every row violates the requirements with the highest labels allowed"),
+        (1, diverse(1.8), "18 rows violate the requirements with the highest labels allowed"),
+    ):
+        changes = {**BY_CLASS, "privacy": privacy, "suppression": {"limit": limit}}
+        result = kanon_sql.anonymize(records.engine, asked({**WORKERS, "sex": {"maximum_level": 0}}, **changes))
+        assert not result.passed
+        assert why in result.message
+        assert records.tables() == ["people"]
+
+
+# --- what it costs ----------------------------------------------------------------------------
+
+
+def fill(database: Database, rows: int) -> None:
+    draw = random.Random(3)
+    lines = [(draw.randint(20, 79), f"{draw.randint(100, 399)}", draw.choice("xyz")) for _ in range(rows)]
+    database.table("people", {"age": "INTEGER", "zip": "VARCHAR", "s0": "VARCHAR"}, lines)
+
+
+TWO: dict[str, Any] = {"age": {"intervals": [20]}, "zip": {"prefix": [1]}}
+MORE: dict[str, Any] = {
+    "sensitive": ["s0"],
+    "privacy": [{"k_anonymity": 4}, {"t_closeness": {"attribute": "s0", "t": 0.5}}],
+}
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, direction: str) -> None:
+    for rows in (60, 3_000):
+        fill(database, rows)
+        recoding = {"method": "subtree", "direction": direction, "classify": "s0"}
+        result = kanon_sql.anonymize(database.engine, asked(TWO, **{**MORE, "recoding": recoding}))
+        assert result.recoding is not None
+        rounds = result.recoding["rounds"] + 2  # and in each direction one that finds nothing
+        labels = 3 + 1 + 3 + 1  # above the values: of ages, of ZIP codes
+        assert result.recoding["rounds"] <= 2 * labels
+        assert result.cost.statements <= STATEMENTS_A_ROUND * rounds + 20 + OTHERS
+        assert result.cost.rows_fetched <= 2 * rounds + 80
+        assert result.cost.source_scans == 2
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch, direction: str) -> None:
+    """Nothing but numbers, and what the database says of itself, leaves it while the table is recoded."""
+    fetched: list[Any] = []
+    engine = records.engine
+    fetch = engine.fetch
+
+    def kept(statement: Any, limit: int) -> Any:
+        found = fetch(statement, limit)
+        if statement.name.startswith(("recode/", "evaluate/", "release/recoded")):
+            fetched.extend(cell for row in found for cell in row)
+        return found
+
+    monkeypatch.setattr(engine, "fetch", kept)
+    recoding = {"method": "subtree", "direction": direction, "classify": "class"}
+    assert kanon_sql.anonymize(engine, asked(WORKERS, **{**BY_CLASS, "recoding": recoding})).passed
+    assert fetched
+    assert not [cell for cell in fetched if isinstance(cell, str)]
+
+
+def test_a_budget_releases_what_was_specialized_or_the_highest_labels(records: Database) -> None:
+    for direction, labels in (("top_down", 2), ("bottom_up", 1)):
+        changes = {**BY_CLASS, "recoding": {"method": "subtree", "direction": direction}}
+        budget = kanon_sql.Budget(statements=12)
+        result = kanon_sql.anonymize(records.engine, asked(WORKERS, **changes), budget=budget)
+        assert result.passed
+        assert result.recoding is not None
+        assert result.stopped == result.recoding["stopped"] == "the search reached its limit of 12 statements"
+        assert result.classes["count"] == labels
+
+
+def test_more_labels_than_rounds_are_allowed_is_refused(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Education has 7 labels above its values, sex 1, hours 6."""
+    monkeypatch.setattr(subtree_module, "MOST_STEPS", 14)
+    assert kanon_sql.plan(records.engine, asked(WORKERS, **BY_CLASS)).passed
+    monkeypatch.setattr(subtree_module, "MOST_STEPS", 13)
+    with pytest.raises(UnsupportedError, match="the hierarchies have 14 labels to step from; at most 13 are possible"):
+        kanon_sql.plan(records.engine, asked(WORKERS, **BY_CLASS))
+
+
+# --- other verbs, reports, refusals -----------------------------------------------------------
+
+
+def test_other_verbs_and_reports_know_it(records: Database) -> None:
+    spec = asked(WORKERS, **BY_CLASS)
+    plan = kanon_sql.plan(records.engine, spec, bound=True, details=True)
+    result = kanon_sql.anonymize(records.engine, spec, details=True)
+    assert plan.recoding is not None
+    assert result.recoding is not None
+    assert plan.recoding["bound"]["mean_loss"] <= result.recoding["mean_loss"]
+    assert {**plan.recoding, "bound": None} == result.recoding
+    assert kanon_sql.check(records.engine, spec).passed
+    assert kanon_sql.audit(records.engine, spec, "people_release", attacks=["consistency"]).passed
+    assert "Subtree recoding: a value has one label for all rows" in kanon_sql.html_report(result)
+    assert "7 classes made in 11 rounds; a cell has lost" in recoding_in_words(result.recoding)
+    others = ["full_domain", "subtree", {"method": "subtree", "direction": "bottom_up", "classify": "class"}]
+    runs = kanon_sql.compare(records.engine, {"records": spec}, recodings=others).runs
+    assert [run.recoding for run in runs] == ["full_domain", "subtree:top_down", "subtree:bottom_up:classify=class"]
+
+
+def test_one_level_a_column_leaves_nothing_to_specialize(records: Database) -> None:
+    result = kanon_sql.anonymize(records.engine, asked({"sex": {"maximum_level": 0}}, **BY_CLASS))
+    assert result.node == {"sex": 0}
+    assert result.recoding is None
+    assert "recoding: subtree has no label to specialize: every column has one level" in str(result.notes)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"recoding": {"method": "subtree", "direction": "up"}}, "recoding.direction: unknown direction"),
+        ({"recoding": {"method": "subtree", "classify": 3}}, "recoding.classify: expected the name of the column"),
+        ({"recoding": {"method": "local", "direction": "top_down"}}, "direction: only the method subtree takes it"),
+        ({"recoding": {"method": "local", "classify": "class"}}, "classify: only the method subtree takes it"),
+        ({"recoding": {"method": "subtree", "classify": "sex"}}, "recoding.classify: 'sex' is a quasi-identifier"),
+        ({"recoding": {"method": "subtree", "classify": "klass"}}, "recoding.classify: 'klass' is not released"),
+        ({"ledger": "releases"}, "with recoding: subtree no level of a column would hold for all rows"),
+    ],
+)
+def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        asked(WORKERS, **{"sensitive": ["class"], **changes})
+    assert said in str(refused.value)
+
+
+def test_a_population_is_refused(records: Database) -> None:
+    with pytest.raises(UnsupportedError, match="recoding: subtree counts the classes of the source alone"):
+        kanon_sql.plan(records.engine, asked(WORKERS, privacy=[{"k_map": {"population": "people", "k": 2}}]))
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE {table} SET education = (SELECT MIN(education) FROM {table})",
+        "DELETE FROM {table} WHERE hours = (SELECT MIN(hours) FROM {table})",
+    ],
+)
+def test_a_written_table_that_is_not_the_recoding_is_dropped(
+    records: Database, monkeypatch: pytest.MonkeyPatch, statement: str
+) -> None:
+    verify = write_module._verify
+
+    def tampered(workspace: Any, choice: Any, target: Any, *given: Any, **named: Any) -> Any:
+        records.connection.execute(statement.format(table=target.parts[-1]))
+        return verify(workspace, choice, target, *given, **named)
+
+    monkeypatch.setattr(write_module, "_verify", tampered)
+    with pytest.raises(VerificationError):
+        kanon_sql.anonymize(records.engine, asked(WORKERS))
+    assert "people_release" not in records.tables()
+
+
+def test_a_failure_of_any_statement_leaves_the_earlier_release(
+    records: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec, counted = asked(WORKERS, recoding={"method": "subtree", "direction": "bottom_up"}), Meter.count
+    names: list[str] = []
+    failing: list[str] = []
+
+    def count(self: Meter, statement: Any, *given: Any) -> Any:
+        names.append(statement.name)
+        if statement.name in failing:
+            raise DatabaseError(f"{statement.name} fails")
+        return counted(self, statement, *given)
+
+    monkeypatch.setattr(Meter, "count", count)
+    kanon_sql.anonymize(records.engine, spec)
+    before = Counter(records.rows("people_release"))
+    own = [name for name in dict.fromkeys(names) if name.startswith("recode/subtree/")]
+    assert {f"recode/subtree/{name}" for name in ("specialized", "generalized", "moved", "classed")} <= set(own)
+    for name in own:
+        failing[:] = [name]
+        with pytest.raises(DatabaseError):
+            kanon_sql.anonymize(records.engine, spec)
+        assert Counter(records.rows("people_release")) == before
+        assert not [table for table in records.tables() if "kanon_" in table and "kanon_sql" not in table], name

@@ -155,7 +155,11 @@ class RecodingOptions(Part):
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
         chosen, given = _chosen(), {name: value for name, value in self if value}
         words = [given[name] for name in chosen if name in given]
-        others = [f"{name}={'+'.join(map(str, value))}" for name, value in given.items() if name not in chosen]
+        others = [
+            f"{name}={value if isinstance(value, str) else '+'.join(map(str, value))}"
+            for name, value in given.items()
+            if name not in chosen
+        ]
         return ":".join([*words, *others])
 
     def to_dict(self) -> str | dict[str, Any]:

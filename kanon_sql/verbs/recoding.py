@@ -35,7 +35,9 @@ def refuse_nodes_of_local(spec: Spec, option: str) -> None:
     Raises:
         UnsupportedError: the spec asks for a recoding that is not full-domain.
     """
-    refuse_local(spec, option, "what values are released as differs by class, or their levels by value, so no node is chosen")
+    refuse_local(
+        spec, option, "what values are released as differs by class, or their levels by value, so no node is chosen"
+    )
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
