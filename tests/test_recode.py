@@ -209,7 +209,7 @@ def test_what_needs_a_level_for_all_rows_is_refused_with_the_reason(visits: Data
     for run, reason in [
         (
             lambda: kanon_sql.plan(visits.engine, spec(), explain=True),
-            "released as differs by class, or their levels by value",
+            "labels differ by class, or their levels by value",
         ),
         (lambda: kanon_sql.plan(visits.engine, spec(), all_minimal=True), "no node of a lattice is chosen"),
         (lambda: kanon_sql.render(spec(), "duckdb"), "each round of such a recoding depends on what the data"),

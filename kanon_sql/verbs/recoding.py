@@ -36,7 +36,7 @@ def refuse_nodes_of_local(spec: Spec, option: str) -> None:
         UnsupportedError: the spec asks for a recoding that is not full-domain.
     """
     refuse_local(
-        spec, option, "what values are released as differs by class, or their levels by value, so no node is chosen"
+        spec, option, "labels differ by class, or their levels by value, so that no node of a lattice is chosen"
     )
 
 
