@@ -11,7 +11,7 @@ Yu, Chakraborty (ICDM 2004) generalize them from the values. Choices made here:
   class and the rows that stop violating; it ends when no row violates, and steps down follow;
 - worth is the information about a class in bits, in billionths and times the column's weight, or the detail in shares
   of 2**30 a row; ties go by whether rows of several classes have the label, by detail, by anonymity. What is left tied
-  may go either way, so there may be several answers;
+  may go either way: the steps that were taken say which, as a column and a level each;
 - a label whose text stands at a higher level for other values is never released.
 """
 
@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -34,6 +34,9 @@ Cut = tuple[tuple[int, ...], ...]
 Step = tuple[int, int, tuple[str | None, ...]]
 """A column's number, a level, and the labels of the path from that level on."""
 
+Taken = tuple[bool, int, int]
+"""Whether a step goes down, its column's number, and its level."""
+
 Released = frozenset[tuple[int, tuple[str | None, ...]]]
 """The rows that are released, with their labels."""
 
@@ -45,7 +48,6 @@ class SubtreeProblem:
     problem: RandomProblem
     direction: str
     classify: str | None = None
-    _seen: dict[tuple[bool, Cut], set[Cut]] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> list[int]:
@@ -202,13 +204,13 @@ class SubtreeProblem:
         weight = self.problem.weights.get(name, 1.0)
         return math.floor(1e9 * weight * bits + 0.5), len(set(everything)) > 1
 
-    def specializations(self, cut: Cut) -> set[Cut]:
-        """The cuts after the best valid steps down."""
+    def specializations(self, cut: Cut) -> set[tuple[Step, Cut]]:
+        """The best valid steps down, and the cuts after them."""
         now = self.classes(cut)
         good = {key for key, members in now.items() if self.satisfies(members)}
         least = min((self.size(now[key]) for key in good), default=None)
         violating = sum(len(members) for key, members in now.items() if key not in good)
-        scored: dict[Any, set[Cut]] = {}
+        scored: dict[Any, set[tuple[Step, Cut]]] = {}
         for step in self.steps(cut, down=True):
             after = self.moved(cut, step, down=True)
             then = self.classes(after)
@@ -224,20 +226,20 @@ class SubtreeProblem:
                 lost += max(0, least - min(new))
             told, mixed = self.told(step)
             worth = self._worth(regained, told, lost + 1)
-            scored.setdefault((-worth, not mixed, -regained, lost), set()).add(after)
+            scored.setdefault((-worth, not mixed, -regained, lost), set()).add((step, after))
         return scored[min(scored)] if scored else set()
 
-    def generalizations(self, cut: Cut) -> set[Cut]:
-        """The cuts after the best steps up; none where no row violates."""
+    def generalizations(self, cut: Cut) -> set[tuple[Step, Cut]]:
+        """The best steps up, and the cuts after them; none where no row violates."""
         violating, least = self._violating_and_least(cut)
-        scored: dict[Any, set[Cut]] = {}
+        scored: dict[Any, set[tuple[Step, Cut]]] = {}
         for step in self.steps(cut, down=False) if violating else ():
             after = self.moved(cut, step, down=False)
             violating_then, least_then = self._violating_and_least(after)
             gained = max(0, least_then - least) + max(0, violating - violating_then)
             cost = sum(self.detail(cut, number) - self.detail(after, number) for number in self.rows)
             worth = self._worth(cost, self.told(step)[0], max(1, gained))
-            scored.setdefault((worth, cost, -gained), set()).add(after)
+            scored.setdefault((worth, cost, -gained), set()).add((step, after))
         return scored[min(scored)] if scored else set()
 
     def _violating_and_least(self, cut: Cut) -> tuple[int, int]:
@@ -268,24 +270,24 @@ class SubtreeProblem:
                 cut = self.moved(cut, step, down=True)
         return cut
 
-    def ends(self, cut: Cut, *, up: bool) -> set[Cut]:
-        """Every cut that steps may lead to."""
-        if (up, cut) not in self._seen:
-            following = self.generalizations(cut) if up else self.specializations(cut)
-            if following:
-                found = {end for after in following for end in self.ends(after, up=up)}
-            else:
-                found = self.ends(cut, up=False) if up else {cut}
-            self._seen[up, cut] = found
-        return self._seen[up, cut]
+    def ends(self, taken: Sequence[Taken]) -> set[Cut]:
+        """The cuts that some steps lead to; none where a step was not the best, or one more should have been taken."""
+        cuts, up = {self.start()}, self.direction == "bottom_up"
+        for down, column, level in taken:
+            if down and up:
+                cuts, up = {cut for cut in cuts if not self.generalizations(cut)}, False
+            best = self.specializations if down else self.generalizations
+            cuts = {after for cut in cuts for step, after in best(cut) if step[:2] == (column, level)}
+        return {cut for cut in cuts if not self.specializations(cut) and not (up and self.generalizations(cut))}
 
-    def answers(self) -> set[Released] | None:
-        """What may be released; None where nothing can be."""
-        if not self.problem.rows or self.most < 0:
-            return None
-        if not self.rows:
-            return {frozenset()}
-        return {self.released(cut) for cut in self.ends(self.start(), up=self.direction == "bottom_up")}
+    @property
+    def is_possible(self) -> bool:
+        """Whether anything can be released."""
+        return bool(self.rows) and self.most >= 0
+
+    def answers(self, taken: Sequence[Taken]) -> set[Released]:
+        """What may be released after some steps."""
+        return {self.released(cut) for cut in self.ends(taken)}
 
     def released(self, cut: Cut) -> Released:
         classes = [(key, members) for key, members in self.classes(cut).items() if self.satisfies(members)]
