@@ -313,6 +313,25 @@ def test_rows_are_suppressed_where_others_regain_more(database: Database) -> Non
         assert result.rows["suppressed"] == 7 - sum(expected.values())
 
 
+def test_rows_with_null_count_where_rows_are_suppressed(database: Database) -> None:
+    database.table("people", ["a"], [*((value,) for value in "pppqqqr"), (None,)])
+    for limit, expected in ((1, {"*": 7}), (2, {"p": 3, "q": 3})):
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": limit}, "nulls": "suppress"}
+        kanon_sql.anonymize(database.engine, asked({"a": None}, **changes))
+        assert Counter(label for (label,) in database.rows("people_release")) == expected
+
+
+def test_rows_with_more_detail_than_others_regain_are_not_suppressed(database: Database) -> None:
+    """b would be told of six rows, and three that have a, which weighs more, would go."""
+    rows = [("p", "s")] * 3 + [("p", "t")] * 3 + [("q", "s")] * 2 + [("q", "t")]
+    database.table("people", ["a", "b"], rows)
+    for direction in DIRECTIONS:
+        recoding = {"method": "subtree", "direction": direction}
+        changes = {"privacy": [{"k_anonymity": 3}], "suppression": {"limit": 3}, "recoding": recoding}
+        kanon_sql.anonymize(database.engine, asked({"a": {"weight": 9}, "b": None}, **changes))
+        assert Counter(database.rows("people_release")) == {("p", "*"): 6, ("q", "*"): 3}
+
+
 def test_what_the_highest_labels_violate_is_not_released(records: Database) -> None:
     """Of the entropies of the class, men's is 1.94 values (6 Y, 10 N), women's 1.57 (15 Y, 3 N)."""
 
