@@ -225,7 +225,10 @@ def test_what_no_class_can_satisfy_fails_with_the_reason(visits: Database) -> No
 def test_what_needs_a_level_for_all_rows_is_refused_with_the_reason(visits: Database, tmp_path: Any) -> None:
     (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
     for run, reason in [
-        (lambda: kanon_sql.plan(visits.engine, spec(), explain=True), "released as differs by class"),
+        (
+            lambda: kanon_sql.plan(visits.engine, spec(), explain=True),
+            "labels differ by class, or their levels by value",
+        ),
         (lambda: kanon_sql.plan(visits.engine, spec(), all_minimal=True), "no node of a lattice is chosen"),
         (lambda: kanon_sql.render(spec(), "duckdb"), "each round of such a recoding depends on what the data"),
         (lambda: dbt(visits.engine, spec(), tmp_path), "one level per column"),

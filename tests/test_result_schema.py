@@ -103,6 +103,15 @@ def test_suppressed_cells_follow_it(engine: Engine) -> None:
     assert validated(anonymize(engine, spec))["recoding"]["suppressed_cells"]["age"]["cap"] == 0.5
 
 
+def test_subtree_recoding_follows_it(engine: Engine) -> None:
+    recoding = {"method": "subtree", "direction": "bottom_up", "classify": "diagnosis"}
+    spec = Spec.from_dict({**SPEC, "search": {}, "recoding": recoding})
+    assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
+    told = validated(anonymize(engine, spec))["recoding"]
+    assert recoding.items() <= told.items()
+    assert told["start"] == "bottom"
+
+
 @pytest.mark.parametrize(
     "kind", [{"kind": "entropy"}, {"kind": "recursive", "c": 1.0}, {"kind": "recursive", "c": 3.0}]
 )

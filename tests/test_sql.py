@@ -439,7 +439,7 @@ def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
-    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; and median cuts."""
+    """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; medians; a tree."""
     engine = kanon_sql.connect(connection)
     two = {"privacy": [{"k_anonymity": 2}]}
     for changes in (
@@ -453,6 +453,10 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             kanon_sql.anonymize(engine, spec)
     for variant in ("strict", "relaxed"):
         kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two))
+    connection.execute("CREATE TABLE likes AS SELECT * FROM (VALUES ('p', 'a'), ('q', 'a'), ('r', 'a')) AS v(v, w)")
+    unclear = {"quasi_identifiers": {"v": {"tree": {"q": ["p"], "s": ["q", "r"]}}}, "source": "likes", "keep": ["w"]}
+    by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
+    assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **unclear, **by_class})).recoding
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
     pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "recoding": "cells", "source": "pairs"}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **pairs})).recoding

@@ -14,6 +14,7 @@ from kanon_sql.recode.cells import recoded_in_cells
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
+from kanon_sql.recode.subtree import recoded_by_subtrees
 from kanon_sql.spec import Spec
 
 __all__ = ["recoded"]
@@ -22,6 +23,7 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "local": recoded_locally,
     "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
+    "subtree": recoded_by_subtrees,
 }
 """By the name that a spec calls it by; each is one file."""
 

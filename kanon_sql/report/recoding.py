@@ -16,11 +16,13 @@ METHODS = {
         "Cell suppression",
         "a column has one level, and single cells are suppressed, that is, released as the top",
     ),
+    "subtree": ("Subtree recoding", "a value has one label for all rows, and the levels of labels differ by value"),
 }
 """Per method its name, and what it does."""
 
 _BEGUN = {
     "top": "from the highest levels down",
+    "bottom": "from the lowest levels up",
     "optimum": "from the full-domain optimum down",
     "sweep": "a sweep of nodes",
 }

@@ -16,16 +16,36 @@ if TYPE_CHECKING:
 
 __all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-_METHODS = ("full_domain", "local", "mondrian", "cells")
+_METHODS = ("full_domain", "local", "mondrian", "cells", "subtree")
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
+_DIRECTIONS = ("top_down", "bottom_up")
 
-_TAKEN_BY = {"effort": "local", "variant": "mondrian", "levels": "cells", "caps": "cells"}
+_TAKEN_BY = {
+    "effort": "local",
+    "variant": "mondrian",
+    "levels": "cells",
+    "caps": "cells",
+    "direction": "subtree",
+    "classify": "subtree",
+}
 """Option -> the method that takes it."""
 
-_USUAL = {"local": ("effort", "fast"), "mondrian": ("variant", "strict"), "cells": ("levels", "searched")}
+_USUAL = {
+    "local": ("effort", "fast"),
+    "mondrian": ("variant", "strict"),
+    "cells": ("levels", "searched"),
+    "subtree": ("direction", "top_down"),
+}
 """Method -> the option that it always has, and what it is unless the spec says otherwise."""
+
+
+def _classify(value: object) -> str:
+    """The column that a classifier is to tell."""
+    if not isinstance(value, str) or not value:
+        fail(f"expected the name of the column that a classifier is to tell, got {kind(value)}")
+    return value
 
 
 def _caps(value: object) -> dict[str, float]:
@@ -45,18 +65,29 @@ class RecodingOptions(Part):
     Attributes:
         method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
             released at several levels, in different classes (local recoding: Xu et al. 2006); ``mondrian``, where
-            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006); or
-            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007).
+            classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006);
+            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007); or
+            ``subtree``, one label per value for all rows, whose levels differ by value (Fung, Wang, Yu 2005; Wang, Yu,
+            Chakraborty 2004).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
+        direction: for subtree, whether labels are specialized from the top, ``top_down``, or generalized from the
+            values, ``bottom_up``; None for others.
+        classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
+            and by detail without one; None for others.
     """
 
-    expected: ClassVar[str] = "full_domain, local, mondrian, cells, or a mapping such as {method: local, effort: best}"
+    expected: ClassVar[str] = (
+        "full_domain, local, mondrian, cells, subtree, or a mapping such as {method: local, effort: best}"
+    )
 
-    method: Annotated[Literal["full_domain", "local", "mondrian", "cells"], checked(choice("recoding", _METHODS))] = (
-        Field(default="full_domain", description="One level per column for all rows, or levels that differ by class.")
+    method: Annotated[
+        Literal["full_domain", "local", "mondrian", "cells", "subtree"], checked(choice("recoding", _METHODS))
+    ] = Field(
+        default="full_domain",
+        description="One level per column for all rows, or levels that differ by class, or by value.",
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
@@ -80,9 +111,16 @@ class RecodingOptions(Part):
         ),
     ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
 
+    direction: Annotated[Literal["top_down", "bottom_up"] | None, checked(choice("direction", _DIRECTIONS))] = Field(
+        default=None, description="For subtree: labels are specialized from the top, or generalized from the values."
+    )
+    classify: Annotated[str | None, checked(_classify)] = Field(
+        default=None, description="For subtree: the column that a classifier is to tell from the release."
+    )
+
     @classmethod
     def written(cls, value: Any) -> Any:
-        """A name alone is the method; local is fast, mondrian strict, and cells searches levels, unless they say so."""
+        """A name alone is the method; local is fast, mondrian strict, and so on, unless they say so."""
         found = {"method": value} if isinstance(value, str) else value
         for method, (option, usual) in _USUAL.items():
             if isinstance(found, Mapping) and found.get("method") == method and found.get(option) is None:
@@ -117,7 +155,11 @@ class RecodingOptions(Part):
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
         chosen, given = _chosen(), {name: value for name, value in self if value}
         words = [given[name] for name in chosen if name in given]
-        others = [f"{name}={'+'.join(map(str, value))}" for name, value in given.items() if name not in chosen]
+        others = [
+            f"{name}={value if isinstance(value, str) else '+'.join(map(str, value))}"
+            for name, value in given.items()
+            if name not in chosen
+        ]
         return ":".join([*words, *others])
 
     def to_dict(self) -> str | dict[str, Any]:
@@ -180,8 +222,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("search", "algorithm"), why, True)
     if spec.ledger is not None:
         why = (
-            "a ledger makes earlier releases again from their levels, and labels that differ by class have no levels "
-            "that would hold for all rows; with a ledger, use recoding: full_domain"
+            f"a ledger makes earlier releases again from their levels, and with recoding: {spec.recoding.method} no "
+            "level of a column would hold for all rows; with a ledger, use recoding: full_domain"
         )
         yield Fault(("ledger",), why, True)
     if spec.recoding.method == "mondrian":
@@ -189,6 +231,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield from _relaxed_faults(spec)
     if spec.recoding.method == "cells":
         yield from _cells_faults(spec)
+    if spec.recoding.classify is not None:
+        yield from _classify_faults(spec, spec.recoding.classify)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
@@ -212,6 +256,17 @@ def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
                 yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
+
+
+def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
+    """A column that cannot be what a classifier tells from the quasi-identifiers."""
+    if name in spec.quasi_identifiers:
+        why = f"{quote(name)} is a quasi-identifier; name a column that is told from them, one of sensitive or keep"
+    elif name not in {*spec.sensitive, *spec.keep}:
+        why = f"{quote(name)} is not released, so nobody can learn to tell it; add it to sensitive or keep"
+    else:
+        return
+    yield Fault(("recoding", "classify"), why)
 
 
 def _cells_faults(spec: Spec) -> Iterator[Fault]:

@@ -275,6 +275,23 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
     },
+    "subtree, persons, a class to tell, limited, masked": {
+        "recoding": {"method": "subtree", "classify": "illness"},
+        "unit": "person",
+        "quasi_identifiers": {
+            **SPEC["quasi_identifiers"],
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "minimum_level": 1, "weight": 2},
+        },
+        "nulls": "suppress",
+        "privacy": [{"k_anonymity": 2}, {"k_anonymity": {"k": 4, "quasi_identifiers": ["sex"]}}],
+        "suppression": {"limit": 0.4, "style": "mask"},
+    },
+    "subtree, bottom up, persons with several vectors, l and t": {
+        "recoding": {"method": "subtree", "direction": "bottom_up"},
+        "unit": "person",
+        "keep": [],
+        "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},

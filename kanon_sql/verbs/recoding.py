@@ -35,7 +35,9 @@ def refuse_nodes_of_local(spec: Spec, option: str) -> None:
     Raises:
         UnsupportedError: the spec asks for a recoding that is not full-domain.
     """
-    refuse_local(spec, option, "what a value is released as differs by class, so that no node of a lattice is chosen")
+    refuse_local(
+        spec, option, "labels differ by class, or their levels by value, so that no node of a lattice is chosen"
+    )
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
@@ -49,6 +51,8 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
             "recoding: cells was not found to lose less than the full-domain optimum with its rows suppressed: that is "
             "taken instead"
         ]
+    if found.spec.recoding.method == "subtree":
+        return ["recoding: subtree has no label to specialize: every column has one level alone to choose from"]
     worse = "would have to suppress more rows than the full-domain optimum"
     if found.spec.recoding.effort == "best":
         worse += ", or was not sure to lose less"

@@ -1,0 +1,317 @@
+"""Subtree recoding: a cut through each column's hierarchy, the same for all rows, whose labels are on several levels.
+
+Top-down specialization (Fung, Wang, Yu 2005 and 2007) divides one label of a cut at a time into the labels below it;
+bottom-up generalization (Wang, Yu, Chakraborty 2004) replaces the labels below one by it. A round takes one step:
+
+    judged        the classes as they are, by the class query that verifies a release as well
+    cells         what every vector's labels would be after each step that one of them could take
+    judged_after  the classes after each of these steps
+    chosen        the best step, by what it tells of a class label, or by the detail that rows regain or lose
+    moved         the vectors with the labels after it
+
+The information that a step tells does not depend on other columns, so it is counted once. Upwards every label has one
+parent; bottom-up ends as soon as all classes satisfy, and what can be specialized again then is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kanon_sql.errors import UnsupportedError, VerificationError
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
+from kanon_sql.frequency import Prepared
+from kanon_sql.recode.partitions import Partitions, begin
+from kanon_sql.recode.paths import PRICE
+from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
+from kanon_sql.recode.release import Mapped, described
+from kanon_sql.search import Stopped
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, render, slot
+
+__all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "SubtreeRecoded", "recoded_by_subtrees"]
+
+STATEMENTS_A_ROUND = 12
+"""No round takes more statements, whatever the table, its columns or the requirements are."""
+
+MOST_STEPS = 4096
+"""How many labels above the lowest may have rows: each is a step, and a round takes one."""
+
+PRECISION = 1e12
+"""What all detail of all rows is worth where steps are compared by it, in whole numbers."""
+
+BITS = 1e3
+"""How many steps between two billionths of a bit are told apart once they are divided by a loss of anonymity."""
+
+TOP, BOTTOM = "top", "bottom"
+"""Where it begins: with the highest labels allowed, or with the lowest."""
+
+
+@dataclass(frozen=True)
+class SubtreeRecoded(Recoded):
+    """A cut through each hierarchy."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recoding as it stands in results and manifests."""
+        options = self.spec.recoding
+        return {**super().to_dict(), "direction": options.direction, "classify": options.classify}
+
+
+def recoded_by_subtrees(
+    given: Prepared, spec: Spec, budget: Budget
+) -> NothingToSearch | NothingFound | Chosen | Recoded:
+    """Specialize labels from the top, or generalize them from the values, one at a time.
+
+    Args:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        budget: when to end the rounds early; top-down what was made by then is released, bottom-up the highest labels.
+
+    Returns:
+        The recoding; or nothing, where too many rows violate even with the highest labels allowed; or the one node of
+        the lattice, where no column has more than one level to choose from.
+
+    Raises:
+        UnsupportedError: a requirement, or a hierarchy, does not fit.
+        VerificationError: the classes do not hold all rows, or one of them does not satisfy.
+    """
+    sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
+    for model in given.models:
+        if model.population is not None:
+            raise UnsupportedError(
+                f"{model.label}: recoding: subtree counts the classes of the source alone, and not those of a "
+                "population; use recoding: full_domain"
+            )
+    hopeless = out_of_reach(given.workspace, given.models, sets, most)
+    if hopeless is not None or sets.rows == sets.null_rows:
+        return NothingRecoded(spec, given, hopeless)
+    given.workspace.report("recoding by subtrees", None)
+    state = begin(given.workspace, sets, given.models, highest_levels(sets))
+    if not state.cuttable:
+        return search_in(given, spec, budget)
+    hidden = state.violating_rows + sets.null_rows
+    if hidden > most or not state.kept_rows:
+        share = "every row violates" if not state.kept_rows else f"{hidden} rows violate"
+        limit = "" if hidden <= most else f"; {most} may be suppressed"
+        why = f"{share} the requirements with the highest labels allowed, of which all others are specialized{limit}"
+        return NothingRecoded(spec, given, why)
+    cut = _Cut(state, spec, budget, most - hidden)
+    start = TOP if spec.recoding.direction == "top_down" else BOTTOM
+    stopped = cut.found(start)
+    made = cut.mapped()
+    violating = state.violating_rows + state.kept_rows - made.rows
+    found = SubtreeRecoded(spec, given, made, state.judge, state.rounds, violating, stopped, start, 0)
+    return replace(found, tried={start: Tried(found.mean_loss, found.rounds, 0)})
+
+
+@dataclass
+class _Cut:
+    """The labels of every vector, and the steps that they can take.
+
+    Attributes:
+        state: the vectors; ``open`` has the label of every column, as bits of a number and as a level.
+        spec: what to anonymize and how.
+        budget: when to end early.
+        most: how many rows may be suppressed where a label is specialized.
+        rungs: the levels of the columns.
+        steps: every label above the lowest that a row has.
+        barred: those of them that may not be specialized; None if all may.
+        unclear: the columns that have such labels.
+    """
+
+    state: Partitions
+    spec: Spec
+    budget: Budget
+    most: int
+    rungs: Relation = field(init=False)
+    steps: Relation = field(init=False)
+    barred: Relation | None = field(init=False)
+    unclear: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        state = self.state
+        weights = {lookup.index: lookup.quasi_identifier.weight for lookup in state.sets.lookups}
+        self.rungs = state.make(
+            "subtree/rungs", "rungs", {},
+            attributes=state.cuttable, weights=tuple(weights[path.index] for path in state.cuttable),
+        )  # fmt: skip
+        self._find_unclear()
+        state.open = self._at_top("at_top")
+        members: dict[str, Relation] = {}
+        if self.spec.recoding.classify is not None:
+            members["members"] = state.judge.members[self.spec.recoding.classify]
+        tables = {"open": state.open, "rungs": self.rungs, "labels": state.labels, **members}
+        self.steps = state.make(
+            "subtree/steps", "label_steps",
+            tables if self.barred is None else {**tables, "barred": self.barred},
+            words=state.names, classify=bool(members), barred=self.barred is not None,
+        )  # fmt: skip
+        (count,) = state.row("count", {"table": self.steps})
+        if count > MOST_STEPS:
+            raise UnsupportedError(
+                f"recoding: subtree takes one step a round, between a label and those below it, and the hierarchies "
+                f"have {count} labels to step from; at most {MOST_STEPS} are possible: raise minimum_level, leave "
+                "levels out, or use recoding: local"
+            )
+
+    def _find_unclear(self) -> None:
+        """Find labels whose text stands for other values too, and bar what is above them from being specialized."""
+        state = self.state
+        unclear = state.make("unclear", "unclear", {"labels": state.labels})
+        statement = state.workspace.compiler.filled(
+            "recode/unclear_columns", {"unclear": state.workspace.quoted(unclear)}
+        )
+        self.unclear = frozenset(int(index) for (index,) in state.workspace.query(statement, len(state.paths)))
+        tables = {"unclear": unclear, "rungs": self.rungs}
+        self.barred = state.make("subtree/barred", "barred", tables) if self.unclear else None
+
+    @property
+    def _cuts(self) -> tuple[str, ...]:
+        """The columns that hold the labels: one per word of a vector."""
+        return tuple(f"cut{word}" for word, _ in enumerate(self.state.words))
+
+    def found(self, start: str) -> str | None:
+        """Take steps until none is left; returns why it ended early, None if it did not."""
+        state, satisfies = self.state, start == TOP
+        try:
+            with self.budget.limits(state.workspace.engine):
+                if not satisfies:
+                    self._generalize()
+                    satisfies = True
+                state.open = state.make(
+                    "subtree/weighed", "weighed", {"open": state.open, "labels": state.labels},
+                    attributes=tuple(state.paths),
+                )  # fmt: skip
+                while self._step(down=True):
+                    state.workspace.report(f"specializing labels: round {state.rounds}", None)
+        except Stopped as stopped:
+            if not satisfies:
+                state.open = self._at_top("at_top_again")
+            return str(stopped)
+        return None
+
+    def _generalize(self) -> None:
+        """Begin with the lowest labels, and generalize until all classes satisfy.
+
+        Raises:
+            VerificationError: no step is left, although the highest labels satisfy.
+        """
+        state = self.state
+        tables = {"open": state.open, "labels": state.labels, "rungs": self.rungs}
+        state.open = state.make(
+            "subtree/at_bottom", "at_bottom",
+            tables if self.barred is None else {**tables, "barred": self.barred},
+            attributes=tuple(replace(path, raised=path.index in self.unclear) for path in state.cuttable),
+            words=state.names, masks=self._masks(cuttable=False), by_person=state.judge.by_person,
+        )  # fmt: skip
+        while self._step(down=False):
+            state.workspace.report(f"generalizing labels: round {state.rounds}", None)
+        if self._violating("generalized"):
+            raise VerificationError(
+                "no label is left to generalize, and the classes do not satisfy; please report this with the engine's "
+                "version"
+            )
+
+    def _violating(self, what: str) -> int:
+        """How many rows are in classes that do not satisfy."""
+        judged = self._judged(what)
+        _, violating = self.state.row("verdict", {"judged": judged})
+        self.state.workspace.drop(judged)
+        return violating
+
+    def _step(self, *, down: bool) -> bool:
+        """Take the best step; False if there is none, or, upwards, if every class satisfies."""
+        state, number = self.state, self.state.rounds
+        shape: dict[str, Hashable] = {
+            "attributes": state.cuttable, "words": state.names, "by_person": state.judge.by_person, "down": down
+        }  # fmt: skip
+        judged = self._judged(f"judged{number}")
+        made = [judged]
+        found = 0
+        if down or state.row("verdict", {"judged": judged})[1]:
+            tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps}
+            tables |= {"labels": state.labels} if down else {}
+            made.append(state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape))
+            made.append(self._after(f"judged_after{number}", made[-1]))
+            made.append(self._chosen(*made, down=down))
+            (found,) = state.row("count", {"table": made[-1]})
+        if found:
+            tables = {"open": state.open, "chosen": made[-1]}
+            tables |= {"labels": state.labels, "rungs": self.rungs} if down else {}
+            state.advance(state.make("subtree/moved", f"open{number + 1}", tables, **shape), 0)
+        for used in reversed(made):
+            state.workspace.drop(used)
+        return bool(found)
+
+    def _after(self, what: str, cells: Relation) -> Relation:
+        """The classes after each step."""
+        taken = render("recode/subtree/taken")
+        return self.state.judge.judged(what, taken, ("number", *self._cuts), {"cells": cells})
+
+    def _chosen(self, judged: Relation, cells: Relation, after: Relation, *, down: bool) -> Relation:
+        """The best step: none or one."""
+        state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after}
+        told = self.spec.recoding.classify is not None
+        fills = {"factor": repr(BITS if told else PRECISION / (PRICE * state.kept_rows))}
+        what = f"chosen{state.rounds}"
+        if not down:
+            return state.make("subtree/generalized", what, tables, fills, worth="told" if told else "detail")
+        return state.make(
+            "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
+            worth="told" if told else "regained", cuts=self._cuts,
+        )  # fmt: skip
+
+    def _judged(self, what: str) -> Relation:
+        """The classes of the labels as they are."""
+        return self.state.judge.judged(what, slot("grouped"), self._cuts, {"grouped": self.state.open})
+
+    def _masks(self, *, cuttable: bool) -> tuple[int, ...]:
+        """Per word, the bits of the highest labels; or of those columns alone that have no other."""
+        paths = [path for path in self.state.paths if cuttable or path.low == path.high]
+        return tuple(
+            sum(path.masks[path.high] for path in paths if path.word == word) for word, _ in enumerate(self.state.words)
+        )
+
+    def _at_top(self, what: str) -> Relation:
+        """The vectors with the highest labels allowed."""
+        state = self.state
+        return state.make(
+            "subtree/at_top", what, {"vectors": state.vectors, "roots": state.roots},
+            attributes=state.cuttable, words=state.names, masks=self._masks(cuttable=True),
+            by_person=state.judge.by_person,
+        )  # fmt: skip
+
+    def mapped(self) -> Mapped:
+        """The classes of the labels.
+
+        Raises:
+            VerificationError: they hold too few rows.
+        """
+        state, workspace = self.state, self.state.workspace
+        tables = {"open": state.open, "judged": self._judged("judged_at_last")}
+        classed = state.make(
+            "subtree/classed", "classed", tables,
+            attributes=state.cuttable, words=state.names, cuts=self._cuts, by_person=state.judge.by_person,
+        )  # fmt: skip
+        joined = state.make("subtree/joined", "joined", {"classed": classed}, attributes=tuple(state.paths))
+        tables = {"joined": joined, "labels": state.labels}
+        classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths))
+        count, rows, squares = state.row("summary", {"classes": classes})
+        if not 0 <= state.kept_rows - rows <= self.most:
+            raise VerificationError(
+                f"the classes of the recoding hold {rows} rows of {state.kept_rows}, {self.most} may be suppressed; "
+                "please report this with the engine's version"
+            )
+        levels = sum(path.high - path.low + 1 for path in state.paths)
+        return Mapped(
+            classed=classed,
+            classes=classes,
+            names=state.names,
+            paths=state.paths,
+            count=count,
+            rows=rows,
+            squares=squares,
+            columns=described(workspace, classes, state.paths, levels),
+            vectors=state.vectors,
+        )
