@@ -111,7 +111,7 @@ class Recoded(Searched):
         others = [*self.spec.sensitive, *self.spec.keep]
         if not holds_all(self.workspace, self.spec, self.columns, self.sets) or (others and self.mapped.slices):
             return None
-        return self.judge.members[others[0]] if others else self.mapped.classes
+        return self.judge.members.get(others[0]) if others else self.mapped.classes
 
     @property
     def losses(self) -> dict[str, float]:
