@@ -137,7 +137,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 vectors=evaluator.releasable(spec, columns, levels),
             )
             with written_release(workspace, choice) as written:
-                publish(workspace, spec, written, {"published_at": "(the time)"}, unseen=True)
+                publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
     if spec.ledger is not None:
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
