@@ -83,6 +83,20 @@ def test_a_text_with_two_meanings_is_released_with_one(database: Database) -> No
     assert Counter(database.rows("visits_release")) == {("y",): 3, ("z",): 3, ("u",): 2, ("v",): 2}
 
 
+@pytest.mark.parametrize("method", ["full_domain", "local", "cells"])
+def test_a_table_that_would_be_suppressed_as_a_whole_is_no_release(database: Database, method: str) -> None:
+    """However many rows may be suppressed: at the highest levels allowed, both values violate by themselves."""
+    database.table("visits", ["x"], [("a",), ("a",), ("b",), ("b",)])
+    columns = {"x": {"tree": {"g": ["a"], "h": ["b"]}, "maximum_level": 1}}
+    asked = {"quasi_identifiers": columns, "privacy": [{"k_anonymity": 3}], "suppression": {"limit": 1.0}}
+    result = kanon_sql.anonymize(database.engine, spec(recoding=method, **asked))
+    if method == "cells":  # may suppress every cell
+        assert set(database.rows("visits_release")) == {("*",)}
+        return
+    assert not result.passed
+    assert "visits_release" not in database.tables()
+
+
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
     for rows in (60, 2_000):
         fill(database, rows)

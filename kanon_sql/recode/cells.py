@@ -192,7 +192,7 @@ class _Suppressing:
             self.divided += 1
             with self.given.workspace.passing():
                 state = self._begin(node, whole)
-                if state.violating_rows + self.given.sets.null_rows > self.allowed:
+                if state.violating_rows + self.given.sets.null_rows > self.allowed or not state.kept_rows:
                     return inf, whole
                 specialize(state)
                 made = self._made(node, Attempt(NODE, state))
