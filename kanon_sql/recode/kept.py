@@ -186,7 +186,7 @@ def _node(spec: Spec, kept: Kept) -> Node:
 def _refuse_higher(given: Prepared, node: Node) -> None:
     """Refuse a level that a hierarchy table does not have any more."""
     problems = [
-        Problem(f"quasi_identifiers.{lookup.name}: its hierarchy has lost levels since the recoding was learned")
+        Problem(f"quasi_identifiers.{lookup.name}: its hierarchy has lost levels since then; learn the recoding again")
         for lookup, level in zip(given.sets.lookups, node, strict=True)
         if level > lookup.height
     ]
