@@ -71,7 +71,11 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_local(
-        spec, "dbt", "its models apply one level per column, and which class a row is in would have to be told"
+        spec,
+        "dbt",
+        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
+        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
+        "declare it as a source)",
     )
     if engine.dialect.name not in ADAPTERS:
         raise UnsupportedError(
