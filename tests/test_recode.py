@@ -238,8 +238,8 @@ def test_dbt_writes_levels_alone_and_says_what_to_do(visits: Database, tmp_path:
         dbt(visits.engine, spec(recoding=recoding), tmp_path)
     assert str(error.value) == (
         f"dbt: its models apply one level per column, and with recoding: {recoding} the labels of a row are those of "
-        "its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can declare it "
-        "as a source); use recoding: full_domain"
+        "its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can declare "
+        "it as a source); use recoding: full_domain"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["dbt_project.yml"]
     with pytest.raises(SpecError, match=r"recoding\.keep: the model that is written is the recoding"):
