@@ -18,6 +18,7 @@ from strategies import RandomProblem
 from test_recode import OTHERS, fail_at
 
 import kanon_sql
+from kanon_sql.engines.base import Meter
 from kanon_sql.engines.spark import CAPABILITIES as SPARK
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.recode import kept as kept_module
@@ -67,6 +68,12 @@ def test_what_is_kept_are_the_labels_of_the_release(visits: Database) -> None:
     assert kept == [(1, "a", 0), (2, "b", 0), (3, "c", 0), (4, "d", 0), (5, "north", 2)]
     assert {(label,) for _, label, _ in kept} == set(visits.rows("visits_release"))
     assert visits.tables() == ["kanon_sql_manifest", "kanon_sql_scratch", "learned", "visits", "visits_release"]
+
+
+def test_classes_are_numbered_by_what_a_row_loses(database: Database) -> None:
+    database.table("visits", ["place"], [("x",), ("y",), ("z",), ("z",)])
+    kanon_sql.anonymize(database.engine, spec(quasi_identifiers={"place": {"tree": {"A": ["x", "y"], "B": ["z"]}}}))
+    assert sorted(database.rows("learned")) == [(1, "z", 0), (2, "A", 1)]
 
 
 def test_new_rows_by_hand(visits: Database) -> None:
@@ -156,11 +163,11 @@ def test_a_label_that_means_something_else_now_covers_nothing(database: Database
     tree = [("x", "y", "*"), ("z", "y", "*"), ("u", "w", "*"), ("v", "w", "*")]
     database.table("tree", ["l0", "l1", "l2"], tree)
     database.table("visits", ["place"], [(value,) for value in "xxzz"])
-    used = spec(quasi_identifiers={"place": {"table": "tree"}}, suppression={"limit": 0.6})
+    used = spec(quasi_identifiers={"place": {"table": "tree"}}, suppression={"limit": 0.7})
     assert kanon_sql.anonymize(database.engine, used).passed
     assert {label for _, label, _ in database.rows("learned")} == {"x", "z"}
     database.table("tree", ["l0", "l1", "l2"], [*tree[:2], ("u", "x", "*"), ("v", "x", "*")])
-    assert applied(database, "xxzzu", used).rows["suppressed"] == 3
+    assert applied(database, "xxzzuu", used).rows["suppressed"] == 4
     assert database.rows("new_release") == [("z",)] * 2
     assert applied(database, "xxzz", used).rows["suppressed"] == 0, "no row has the other one"
 
@@ -257,6 +264,56 @@ def test_a_failure_leaves_the_release_and_says_so(
     assert "learned" not in visits.tables()
     assert clean(visits.engine, drop=False).objects == ()
     assert kanon_sql.anonymize(visits.engine, spec()).passed
+    assert applied(visits, "aabb").passed
+
+
+class Tripwire:
+    """Lets the n-th statement after the release was published fail, and those after it that change anything."""
+
+    def __init__(self, patched: pytest.MonkeyPatch, at: int) -> None:
+        self.names: list[str] = []
+        counted, keeping = Meter.count, False
+
+        def count(meter: Meter, statement: Any, *given: Any) -> Any:
+            nonlocal keeping
+            keeping = keeping or statement.name == "release/kept/classes"
+            if keeping:
+                self.names.append(statement.name)
+                if len(self.names) == at:
+                    raise DatabaseError("the statement fails")
+            return counted(meter, statement, *given)
+
+        patched.setattr(Meter, "count", count)
+
+
+@pytest.mark.parametrize("in_steps", [False, True])
+def test_a_failure_at_any_statement_of_keeping(
+    visits: Database, monkeypatch: pytest.MonkeyPatch, in_steps: bool
+) -> None:
+    """The release stands; the recoding is the whole one or none; clean finds what is left, and the next run goes on."""
+    engine: Any = visits.engine
+    if in_steps:
+        engine.capabilities = replace(engine.capabilities, transactional_ddl=False, atomic_replace=False)
+    kanon_sql.anonymize(engine, spec())
+    with monkeypatch.context() as patched:
+        undisturbed = Tripwire(patched, 0)
+        kanon_sql.anonymize(engine, spec())
+    ends = [number for number, name in enumerate(undisturbed.names, 1) if name == "engines/scratch/forget"]
+    for at in range(1, ends[-1] + 1):  # then the run drops its temporary tables
+        with monkeypatch.context() as patched:
+            Tripwire(patched, at)
+            said = ""
+            try:
+                assert kanon_sql.anonymize(engine, spec()).passed
+            except DatabaseError as error:
+                said = str(error)
+        assert not said or "the release visits_release was published" in said, at
+        assert len(visits.rows("visits_release")) == 11
+        clean(engine, drop=True)
+        assert clean(engine, drop=False).objects == ()
+        assert len(visits.rows("learned")) == 5
+        assert visits.tables() == ["kanon_sql_manifest", "kanon_sql_scratch", "learned", "visits", "visits_release"]
+    assert kanon_sql.anonymize(engine, spec()).passed
     assert applied(visits, "aabb").passed
 
 
