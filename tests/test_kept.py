@@ -397,6 +397,18 @@ def test_random_classes_against_an_oracle(database: Database, monkeypatch: pytes
     assert max(rounds) == most + 1 if most < MOST_ROUNDS else max(rounds) > 2
 
 
+def test_a_ledger_is_about_one_source(visits: Database) -> None:
+    used = spec(recoding={"keep": "learned"}, ledger="kanon_ledger")
+    assert kanon_sql.anonymize(visits.engine, used).passed
+    result = applied(visits, "aabbeeff", used)
+    assert not result.passed
+    assert "the source no longer gives visits_release as it stands" in result.message
+    assert "new_release" not in visits.tables()
+    again = kanon_sql.apply(visits.engine, used, "learned", source="visits", release="again")
+    assert again.passed, "of the same rows, the two are compared"
+    assert again.ledger is not None
+
+
 def test_where_rounds_cannot_be_made(visits: Database) -> None:
     kanon_sql.anonymize(visits.engine, spec())
     engine: Any = visits.engine
