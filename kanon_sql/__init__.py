@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kanon_sql.report.html import html_fragment, html_report
     from kanon_sql.spec import Spec
     from kanon_sql.verbs.anonymize import anonymize
+    from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
     from kanon_sql.verbs.check import check
     from kanon_sql.verbs.compare import compare
@@ -37,6 +38,7 @@ __all__ = [
     "SpecError",
     "__version__",
     "anonymize",
+    "apply",
     "audit",
     "check",
     "compare",
@@ -62,6 +64,7 @@ _HOME = {
     "Spec": "kanon_sql.spec",
     "SpecError": "kanon_sql.errors",
     "anonymize": "kanon_sql.verbs.anonymize",
+    "apply": "kanon_sql.verbs.apply",
     "audit": "kanon_sql.verbs.audit",
     "check": "kanon_sql.verbs.check",
     "compare": "kanon_sql.verbs.compare",

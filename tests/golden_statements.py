@@ -27,7 +27,6 @@ from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
 from kanon_sql.models.quality import METRICS
 from kanon_sql.release.joint_table import View, examine_jointly
 from kanon_sql.release.publish import publish, refuse_foreign_release
-from kanon_sql.release.write import Written
 from kanon_sql.search import Batch
 from kanon_sql.spec import Spec
 from kanon_sql.sql.dialects import dialect_named
@@ -243,13 +242,18 @@ def run_search(workspace: Workspace, sets: FrequencySets, models: list[PrivacyMo
 
 def run_publication(workspace: Workspace) -> None:
     refuse_foreign_release(workspace, WITH_TABLE)
-    written = Written(Relation(("clinic", "kanon_run_release")), None, 0, 0, 0, None, None)  # type: ignore[arg-type]
+    written = Relation(("clinic", "kanon_run_release"))
     publish(workspace, WITH_TABLE, written, {"published_at": "(the time)", "long": "x" * 2_500})
     workspace.execute("release/manifest/withdraw", table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
     workspace.fetch("release/manifest/read", 1, table=Relation(("clinic", "kanon_sql_manifest")), run_id="run")
     workspace.fetch(
         "release/manifest/named", 1, table=Relation(("clinic", "kanon_sql_manifest")), release_name="visits_release"
     )
+    kept = Relation(("clinic", "learned"))
+    workspace.execute("release/kept/levels", target=kept, levels=[1, 0])
+    workspace.fetch("release/kept/read", 1, table=kept, names=["sex", "age"])
+    paths = [{"index": 0, "share": 3}, {"index": 1, "share": 2}]
+    workspace.execute("release/kept/classes", target=kept, classes=Relation(("clinic", "classes")), attributes=paths)
 
 
 def run_verification(workspace: Workspace, models: list[PrivacyModel]) -> None:
@@ -307,6 +311,9 @@ def run_checks_and_audits(engine: Published) -> None:
         privacy=[{"k_anonymity": {"k": 3}}],
     )  # fmt: skip
     kanon_sql.audit(engine, by_size, attacks=["downcoding"])
+    tree = {"tree": {"x": ["a"], "y": ["b"]}}
+    in_ranges = spec_of(source="clinic.other", quasi_identifiers={"sex": tree, "age": None}, recoding="mondrian")
+    kanon_sql.audit(engine, in_ranges, attacks=["consistency"])
 
 
 def run_audits(engine: Published, closeness: list[dict[str, Any]]) -> None:

@@ -86,7 +86,7 @@ def run(engine: Engine, number: int) -> str:
         choice: Any = SimpleNamespace(spec=SPEC, number=number)
         with written_release(workspace, choice) as table:
             manifest = {"published_at": f"2026-01-0{number}", "spec": SPEC.redacted(), "number": number}
-            publish(workspace, SPEC, table, manifest)
+            publish(workspace, SPEC, table.table, manifest)
         return workspace.run_id
 
 

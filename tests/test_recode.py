@@ -17,6 +17,7 @@ from kanon_sql.recode.sweep import STATEMENTS_A_STEP
 from kanon_sql.release import write as write_module
 from kanon_sql.report.recoding import recoding_in_words
 from kanon_sql.verbs.dbt.project import dbt
+from kanon_sql.verbs.sqlmesh import audits
 
 OTHERS = 70
 """Statements that a run takes besides its rounds and its columns: sets, verification, publishing."""
@@ -79,6 +80,20 @@ def test_a_text_with_two_meanings_is_released_with_one(database: Database) -> No
     quasi_identifiers = {"place": {"table": "tree"}}
     kanon_sql.anonymize(database.engine, spec(quasi_identifiers=quasi_identifiers))
     assert Counter(database.rows("visits_release")) == {("y",): 3, ("z",): 3, ("u",): 2, ("v",): 2}
+
+
+@pytest.mark.parametrize("method", ["full_domain", "local", "cells"])
+def test_a_table_that_would_be_suppressed_as_a_whole_is_no_release(database: Database, method: str) -> None:
+    """However many rows may be suppressed: at the highest levels allowed, both values violate by themselves."""
+    database.table("visits", ["x"], [("a",), ("a",), ("b",), ("b",)])
+    columns = {"x": {"tree": {"g": ["a"], "h": ["b"]}, "maximum_level": 1}}
+    asked = {"quasi_identifiers": columns, "privacy": [{"k_anonymity": 3}], "suppression": {"limit": 1.0}}
+    result = kanon_sql.anonymize(database.engine, spec(recoding=method, **asked))
+    if method == "cells":  # may suppress every cell
+        assert set(database.rows("visits_release")) == {("*",)}
+        return
+    assert not result.passed
+    assert "visits_release" not in database.tables()
 
 
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
@@ -235,6 +250,29 @@ def test_what_needs_a_level_for_all_rows_is_refused_with_the_reason(visits: Data
     ]:
         with pytest.raises(UnsupportedError, match=reason):
             run()
+
+
+@pytest.mark.parametrize("recoding", ["local", "mondrian", "cells"])
+def test_dbt_writes_levels_alone_and_says_what_to_do(visits: Database, tmp_path: Any, recoding: str) -> None:
+    (tmp_path / "dbt_project.yml").write_text("name: clinic\n")
+    with pytest.raises(UnsupportedError) as error:
+        dbt(visits.engine, spec(recoding=recoding), tmp_path)
+    assert str(error.value) == (
+        f"dbt: its models apply one level per column, and with recoding: {recoding} the labels of a row are those of "
+        "its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can declare "
+        "it as a source); use recoding: full_domain"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["dbt_project.yml"]
+    with pytest.raises(SpecError, match=r"recoding\.keep: the model that is written is the recoding"):
+        dbt(visits.engine, spec(recoding={"keep": "learned"}), tmp_path)
+
+
+@pytest.mark.parametrize("recoding", ["local", "mondrian", "cells"])
+def test_sqlmesh_audits_the_labels_that_are_there(visits: Database, recoding: str) -> None:
+    """An audit groups by labels, whatever made them: no level is written, so there is nothing to refuse."""
+    assert audits(visits.engine, spec(recoding=recoding), "visits") == audits(
+        visits.engine, spec(recoding="full_domain"), "visits"
+    )
 
 
 def test_a_population_is_refused(visits: Database) -> None:

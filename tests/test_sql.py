@@ -451,8 +451,14 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
+    for recoding in ({"keep": "kept_levels"}, {"method": "cells", "keep": "kept_classes"}):
+        spec = spec_of(BY_AGE, recoding=recoding, **two)
+        kanon_sql.anonymize(engine, spec)
+        assert kanon_sql.apply(engine, spec, recoding["keep"], source="t", release="again").passed
     for variant in ("strict", "relaxed"):
-        kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two))
+        spec = spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two)
+        kanon_sql.anonymize(engine, spec)
+        kanon_sql.audit(engine, spec, attacks=["consistency"])
     connection.execute("CREATE TABLE likes AS SELECT * FROM (VALUES ('p', 'a'), ('q', 'a'), ('r', 'a')) AS v(v, w)")
     unclear = {"quasi_identifiers": {"v": {"tree": {"q": ["p"], "s": ["q", "r"]}}}, "source": "likes", "keep": ["w"]}
     by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}

@@ -16,7 +16,7 @@ __all__ = ["SECTIONS", "markdown", "objects"]
 SECTIONS = {
     "Connect": ["connect", "Spec"],
     "Verbs": [
-        "plan", "anonymize", "check", "audit", "risk", "hierarchy", "compare", "estimate", "render", "ledger",
+        "plan", "anonymize", "apply", "check", "audit", "risk", "hierarchy", "compare", "estimate", "render", "ledger",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],

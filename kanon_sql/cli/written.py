@@ -22,6 +22,7 @@ __all__ = [
     "print_result",
     "print_text",
     "refuse_report_path",
+    "write_manifest",
     "write_report",
     "write_result_report",
 ]
@@ -77,6 +78,24 @@ def write_result_report(run: Session, result: Result, path: Path | None) -> None
         from kanon_sql.report.html import html_report
 
         write_report(run, path, html_report(result))
+
+
+def write_manifest(path: Path, manifest: Any) -> None:
+    """Write what was published and how into a file.
+
+    Raises:
+        SpecError: the file cannot be written; the release stands.
+    """
+    from kanon_sql.report.json import to_json
+
+    try:
+        path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise SpecError(
+            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
+            "too, and kanon-sql report reads it there by the run's id"
+        ) from None
 
 
 def print_json(data: Any) -> None:

@@ -34,12 +34,13 @@ from kanon_sql.evaluate.examine import (
 from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingToSearch, Searched, SearchSummary
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
-from kanon_sql.evaluate.partitions.order import Order, order_domains, order_of
+from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, order_domains, order_of, positions_of
 from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
 
 __all__ = [
+    "BY_VALUE",
     "Achieved",
     "Answered",
     "Bin",
@@ -72,6 +73,7 @@ __all__ = [
     "order_domains",
     "order_of",
     "out_of_reach",
+    "positions_of",
     "read_examination",
     "reference_in",
     "refuse_other_classes",

@@ -29,7 +29,7 @@ from kanon_sql.recode.sweep import NODES, Prices, prices_of, sweep
 from kanon_sql.search import Node, Stopped
 from kanon_sql.spec import Spec
 
-__all__ = ["MOST_TRIED", "CellsRecoded", "recoded_in_cells"]
+__all__ = ["MOST_TRIED", "CellsRecoded", "caps_of", "recoded_in_cells"]
 
 MOST_TRIED = 64
 """How often the rows are divided at most, to compare nodes."""
@@ -192,7 +192,7 @@ class _Suppressing:
             self.divided += 1
             with self.given.workspace.passing():
                 state = self._begin(node, whole)
-                if state.violating_rows + self.given.sets.null_rows > self.allowed:
+                if state.violating_rows + self.given.sets.null_rows > self.allowed or not state.kept_rows:
                     return inf, whole
                 specialize(state)
                 made = self._made(node, Attempt(NODE, state))
@@ -214,8 +214,7 @@ class _Suppressing:
     @property
     def _caps(self) -> list[int]:
         """Per quasi-identifier, how many of its cells may be suppressed."""
-        rows, caps = self.given.sets.rows, self.spec.recoding.caps or {}
-        return [floor(Decimal(str(caps.get(name, 1))) * rows) for name in self.spec.quasi_identifiers]
+        return caps_of(self.spec, self.given.sets.rows)
 
     def _begin(self, node: Node, whole: frozenset[int], prefix: str = "") -> Partitions:
         """The rows before they are divided: a column has the level of the node, and the top unless it is left whole."""
@@ -254,6 +253,12 @@ class _Suppressing:
             node=node,
             nodes=len(self.tried),
         )
+
+
+def caps_of(spec: Spec, rows: int) -> list[int]:
+    """Per quasi-identifier, how many of its cells may be suppressed, of so many rows of a source."""
+    caps = spec.recoding.caps or {}
+    return [floor(Decimal(str(caps.get(name, 1))) * rows) for name in spec.quasi_identifiers]
 
 
 def _masks(state: Partitions, prices: Prices) -> list[Node]:

@@ -42,7 +42,8 @@ def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSea
         return _released(given, spec, [top_attempt], budget)
     found = search_in(given, spec, budget)
     if not isinstance(found, Chosen):
-        return found if hidden > most else _released(given, spec, [top_attempt], budget)
+        nothing = hidden > most or not top_attempt.state.kept_rows
+        return found if nothing else _released(given, spec, [top_attempt], budget)
     suppressed = found.rows()["suppressed"]
     begun = [top_attempt] if hidden <= suppressed else []
     if begun and (not best or found.node == top):

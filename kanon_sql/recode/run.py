@@ -11,13 +11,14 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, re
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.cells import recoded_in_cells
+from kanon_sql.recode.kept import Kept, recoded_as_kept
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.subtree import recoded_by_subtrees
 from kanon_sql.spec import Spec
 
-__all__ = ["recoded"]
+__all__ = ["applied", "recoded"]
 
 METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
     "local": recoded_locally,
@@ -56,15 +57,46 @@ def recoded(
     """
     models = models_of(spec)
     refuse_together(engine, spec, models)
+    _refuse_rounds(engine, spec)
+    asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
+    with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
+        yield METHODS[spec.recoding.method](given, spec, budget or Budget())
+
+
+@contextmanager
+def applied(
+    engine: Engine, spec: Spec, kept: Kept, report: Reporter | None
+) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    """Put rows into the classes of a recoding that was kept, and keep the workspace open for what follows.
+
+    Args:
+        engine: where the rows are.
+        spec: what to release; the recoding was compared with it.
+        kept: the recoding.
+        report: called with each stage in plain words.
+
+    Raises:
+        KanonError: whatever the stages raise.
+    """
+    models = models_of(spec)
+    refuse_together(engine, spec, models)
+    _refuse_rounds(engine, spec)
+    with prepared(engine, spec, models, report) as given:
+        yield recoded_as_kept(given, spec, kept)
+
+
+def _refuse_rounds(engine: Engine, spec: Spec) -> None:
+    """Refuse an engine that cannot make the tables of one round after the other.
+
+    Raises:
+        UnsupportedError: it cannot, or the scratch mode has no tables.
+    """
     method = f"recoding: {spec.recoding.method}"
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
             f"{method} keeps its partitions in scratch tables, and the scratch mode 'inline' has none; allow scratch "
             "tables (temp or schema), or use recoding: full_domain"
         )
-    asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec
-    with prepared(engine, asked, models, report) if kept is None else kept.prepared(asked, models, report) as given:
-        yield METHODS[spec.recoding.method](given, spec, budget or Budget())
 
 
 def _at_minimum(spec: Spec) -> Spec:

@@ -8,6 +8,7 @@ visible under the release's name.
 from __future__ import annotations
 
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
+from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, pending_records, published_manifest
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
@@ -28,11 +29,14 @@ __all__ = [
     "comparable_releases",
     "compared",
     "held_levels",
+    "keep",
+    "kept_recoding",
     "pending_records",
     "publish",
     "published_manifest",
     "put_back",
     "read_ledger",
+    "refuse_foreign_kept",
     "refuse_foreign_release",
     "withdraw_entry",
     "written_release",

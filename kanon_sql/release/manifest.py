@@ -23,8 +23,11 @@ from kanon_sql.sql import Relation
 
 __all__ = [
     "MANIFEST_TABLE",
+    "MAX_PENDING",
     "Pending",
     "Record",
+    "id_of_kept",
+    "is_of_kept",
     "pending_records",
     "published_manifest",
     "recorded_state",
@@ -40,7 +43,20 @@ _PENDING, _WITHDRAWN = "pending", "withdrawn"
 
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 
+_OF_KEPT = re.compile(r"[0-9a-f]{8}01")
+"""What a run publishes beside its release has an id of its own, made of that of the run."""
+
 State = Literal["pending", "published"]
+
+
+def id_of_kept(run_id: str) -> str:
+    """The id that the recoding is published under which a run keeps."""
+    return f"{run_id}01"
+
+
+def is_of_kept(run_id: str) -> bool:
+    """Whether a table with this id as its mark is a recoding that was kept; else it is a release."""
+    return _OF_KEPT.fullmatch(run_id) is not None
 
 
 def release_key(engine: Engine, release: tuple[str, ...]) -> str:

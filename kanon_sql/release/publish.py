@@ -40,22 +40,31 @@ from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     Record,
+    is_of_kept,
     pending_records,
     recorded_state,
     release_key,
 )
-from kanon_sql.release.write import Written, beside
+from kanon_sql.release.write import beside
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Statement
 
-__all__ = ["publish", "put_back", "refuse_foreign_release"]
+__all__ = ["KEEP", "publish", "put_back", "refuse_foreign_release"]
+
+KEEP = "recoding.keep"
+"""What names a kept recoding in a spec."""
 
 _STANDS = "the release stands under its name all the same"
 _LEFT = "kanon-sql clean --yes settles what the run left"
 
 
-def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
+def refuse_foreign_release(workspace: Workspace, spec: Spec, *, key: str = "release") -> str | None:
     """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
+
+    Args:
+        workspace: where.
+        spec: names the release.
+        key: what names it in the user's spec: ``release``, or :data:`KEEP`.
 
     Returns:
         The run whose release stands under the name; None when nothing does.
@@ -70,7 +79,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
         most, unit = dialect.longest_name
         if any(len(part.encode() if unit == "bytes" else part) > most for part in release):
             raise SpecError(
-                f"release: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
+                f"{key}: {dialect.name} takes names of {most} {unit} at most, and this one is longer; "
                 "choose a shorter one"
             )
     kind = workspace.engine.exists(release)
@@ -78,7 +87,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
         return None
     shown = ".".join(release)
     if spec.source.table is not None and is_same_table(workspace.engine, spec.source.table, release):
-        raise SpecError(f"release: {shown!r} is the source itself, which is never replaced; choose another name")
+        raise SpecError(f"{key}: {shown!r} is the source itself, which is never replaced; choose another name")
     # A plain name is looked up in several places, a manifest speaks for its own only.
     manifest = beside(release, MANIFEST_TABLE)
     beside_it = (
@@ -89,12 +98,22 @@ def refuse_foreign_release(workspace: Workspace, spec: Spec) -> str | None:
     if beside_it:
         run_id = _published_by(workspace, release, manifest)
         if run_id is not None:
+            _refuse_other_use(run_id, shown, key)
             return run_id
         _refuse_made_anew(workspace, release, manifest)
     raise SpecError(
-        f"release: there is already a {kind} {shown!r} that kanon_sql did not publish; "
+        f"{key}: there is already a {kind} {shown!r} that kanon_sql did not publish; "
         "choose another name, or drop or rename it first"
     )
+
+
+def _refuse_other_use(run_id: str, shown: str, key: str) -> None:
+    """Refuse to put a release in the place of a kept recoding, or the other way round."""
+    if is_of_kept(run_id) != (key == KEEP):
+        what, other = ("a recoding that was kept", "release") if key != KEEP else ("a release", "recoding")
+        raise SpecError(
+            f"{key}: {shown!r} is {what}, and no {other} takes its place; choose another name, or drop it first"
+        )
 
 
 def _published_by(workspace: Workspace, release: tuple[str, ...], manifest: Relation) -> str | None:
@@ -126,7 +145,7 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if found is None else found[:-1]
 
 
-def _replaced(workspace: Workspace, spec: Spec, written: Written) -> str | None:
+def _replaced(workspace: Workspace, spec: Spec, written: Relation) -> str | None:
     """The run whose release has to make room. Asked once more: anybody may have used the name since the run began.
 
     Raises:
@@ -135,10 +154,10 @@ def _replaced(workspace: Workspace, spec: Spec, written: Written) -> str | None:
     """
     assert spec.release is not None
     engine = workspace.engine
-    run_id = refuse_foreign_release(workspace, spec)
+    run_id = refuse_foreign_release(workspace, spec, key=KEEP if is_of_kept(workspace.run_id) else "release")
     if run_id is None:
         return None
-    old, new = _place(engine, spec.release), _place(engine, written.table.parts)
+    old, new = _place(engine, spec.release), _place(engine, written.parts)
     shown = spec.release[-1]
     if old is None and new is not None:
         raise DatabaseError(
@@ -156,7 +175,7 @@ def _replaced(workspace: Workspace, spec: Spec, written: Written) -> str | None:
 def publish(
     workspace: Workspace,
     spec: Spec,
-    written: Written,
+    written: Relation,
     manifest: Mapping[str, Any],
     addition: Addition | None = None,
     *,
@@ -194,20 +213,20 @@ def publish(
         _mark(workspace, written)
         if unseen or _replaced(workspace, spec, written) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
-        _rename(workspace, written.table.parts, spec.release[-1])
+        _rename(workspace, written.parts, spec.release[-1])
         if addition is not None:
             addition.enter(workspace)
         record.publish(spec, manifest)
 
 
-def _mark(workspace: Workspace, written: Written) -> None:
+def _mark(workspace: Workspace, written: Relation) -> None:
     """Let the table say whose it is, now that it is verified.
 
     Raises:
         DatabaseError: it cannot, so that no later run would know it again.
     """
     dialect = workspace.dialect
-    sql = dialect.mark(written.table.parts, workspace.run_id)
+    sql = dialect.mark(written.parts, workspace.run_id)
     try:
         workspace.run(Statement("release/mark", sql, quoted=dialect.quoted))
     except DatabaseError as error:
@@ -223,7 +242,7 @@ class _InSteps:
 
     workspace: Workspace
     spec: Spec
-    written: Written
+    written: Relation
     manifest: Mapping[str, Any]
     addition: Addition | None
     record: Record
@@ -250,7 +269,7 @@ class _InSteps:
             if self.addition is not None:
                 self.addition.announce(workspace)
             if old is None:
-                _rename(workspace, self.written.table.parts, self.release[-1])
+                _rename(workspace, self.written.parts, self.release[-1])
             else:
                 self._exchange()
             self.record.settle(self.manifest["published_at"])
@@ -272,14 +291,14 @@ class _InSteps:
         """Put the new release in the place of the old one, in as few steps as the engine knows."""
         workspace, dialect = self.workspace, self.workspace.dialect
         workspace.record(self.aside, beside(self.release, SCRATCH_TABLE))
-        for sql in dialect.replace(self.written.table.parts, self.release, self.aside.parts):
+        for sql in dialect.replace(self.written.parts, self.release, self.aside.parts):
             workspace.run(Statement("release/replace", sql, quoted=dialect.quoted))
 
     def _fail(self, error: BaseException, old: str | None) -> NoReturn:
         """Undo what can be undone, and raise the error, which says so if the release stands nevertheless."""
         stands, done = None, False
         with self.workspace.engine.without_deadline(), suppress(DatabaseError):
-            self.workspace.execute("engines/scratch/drop", target=self.written.table)
+            self.workspace.execute("engines/scratch/drop", target=self.written)
             if old is not None:
                 put_back(self.workspace, self.aside, self.release)
             stands = self.workspace.engine.mark(self.release) == self.workspace.run_id

@@ -26,7 +26,7 @@ from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 from kanon_sql.sql import PORTABLE, Relation, Sql, exact_text, render, slot, source_relation
 
-__all__ = ["Choice", "Written", "beside", "written_release"]
+__all__ = ["Choice", "Written", "beside", "staged", "written_release"]
 
 _MARK, _UNIT, _NUMBER = "kanon_masked", "kanon_unit", "kanon_row"
 
@@ -151,27 +151,36 @@ def beside(release: tuple[str, ...], name: str) -> Relation:
 
 
 @contextmanager
-def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
-    """The release under a scratch name, verified; dropped at the end unless it was published, or else recorded.
+def staged(workspace: Workspace, release: tuple[str, ...]) -> Iterator[Relation]:
+    """A scratch name beside a release, recorded before its table is made; dropped at the end unless it was published.
 
-    Raises:
-        VerificationError: the written table is not what was promised; it was dropped.
+    Args:
+        workspace: where.
+        release: the name that the table is to be published under.
     """
-    spec = choice.spec
-    assert spec.release is not None
-    target = beside(spec.release, f"kanon_{workspace.run_id}_release")
-    record = beside(spec.release, SCRATCH_TABLE)
+    target, record = beside(release, f"kanon_{workspace.run_id}_release"), beside(release, SCRATCH_TABLE)
     workspace.create_shared("engines/scratch/create_record", record)
     workspace.record(target, record)
-
     try:
-        yield _write(workspace, choice, target)
+        yield target
     finally:
         # What went wrong first is what the user has to know; and where the table was published, it is. What is left is
         # recorded, so that clean finds it.
         with workspace.engine.without_deadline(), suppress(DatabaseError):
             workspace.execute("engines/scratch/drop", target=target)
             workspace.forget(target, record)
+
+
+@contextmanager
+def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
+    """The release under a scratch name, verified; dropped at the end unless it was published, or else recorded.
+
+    Raises:
+        VerificationError: the written table is not what was promised; it was dropped.
+    """
+    assert choice.spec.release is not None
+    with staged(workspace, choice.spec.release) as target:
+        yield _write(workspace, choice, target)
 
 
 def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:

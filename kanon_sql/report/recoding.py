@@ -33,6 +33,8 @@ def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     if recoding["method"] == "cells":
         return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
+    if recoding["start"] == "kept":
+        return f"{plural(recoding['partitions'], 'class')} of the recoding that was kept; {lost}"
     made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
@@ -43,7 +45,8 @@ def _suppressed(recoding: Mapping[str, Any]) -> str:
     """The node, and how many cells are suppressed at it."""
     levels = ", ".join(f"{shown(name)} {level}" for name, level in recoding["node"].items())
     cells = sum(item["cells"] for item in recoding["suppressed_cells"].values())
-    made = f"{plural(cells, 'cell')} suppressed at the levels {levels} ({plural(recoding['nodes'], 'node')} tried)"
+    tried = "" if recoding["start"] == "kept" else f" ({plural(recoding['nodes'], 'node')} tried)"
+    made = f"{plural(cells, 'cell')} suppressed at the levels {levels}{tried}"
     full = recoding["tried"].get("full_domain")
     beside = "" if full is None else f", where full-domain recoding would lose {metric(100 * full['mean_loss'])} %"
     return f"{plural(recoding['partitions'], 'class')}, {made}{beside}"

@@ -30,7 +30,7 @@ from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.recoding import RecodingOptions, parse_recoding, recoding_faults
-from kanon_sql.spec.redact import redact_sql
+from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
@@ -73,4 +73,5 @@ __all__ = [
     "redact_sql",
     "register_requirement",
     "requirements",
+    "sha256",
 ]

@@ -9,7 +9,8 @@ from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchem
 from pydantic_core import CoreSchema
 
 from kanon_sql.errors import Problem, SpecError
-from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, fail, kind, quote, share
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, fail, kind, quote, share, text
+from kanon_sql.spec.names import parse_table_name
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
@@ -39,6 +40,17 @@ _USUAL = {
     "subtree": ("direction", "top_down"),
 }
 """Method -> the option that it always has, and what it is unless the spec says otherwise."""
+
+_KEPT = ("full_domain", "local", "cells")
+"""The methods whose labels are those of hierarchies, so that values which this source does not have get some too."""
+
+
+def _name(value: object) -> str:
+    """The name of a table beside the release."""
+    written = text("the name of a table")(value)
+    if len(parse_table_name(written)) != 1:
+        fail("expected the name of a table without a schema: the recoding is kept beside the release")
+    return written
 
 
 def _classify(value: object) -> str:
@@ -77,6 +89,7 @@ class RecodingOptions(Part):
             values, ``bottom_up``; None for others.
         classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
             and by detail without one; None for others.
+        keep: the table beside the release in which the recoding is kept, for new rows; None to keep none.
     """
 
     expected: ClassVar[str] = (
@@ -110,6 +123,9 @@ class RecodingOptions(Part):
             }
         ),
     ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
+    keep: Annotated[str | None, checked(_name), WithJsonSchema({"type": ["string", "null"], "minLength": 1})] = Field(
+        default=None, description="The table to keep the recoding in, for kanon-sql apply."
+    )
 
     direction: Annotated[Literal["top_down", "bottom_up"] | None, checked(choice("direction", _DIRECTIONS))] = Field(
         default=None, description="For subtree: labels are specialized from the top, or generalized from the values."
@@ -146,6 +162,12 @@ class RecodingOptions(Part):
         return self.method == "full_domain"
 
     @property
+    def kept_in(self) -> str:
+        """The name of the table that the recoding is kept in, beside the release."""
+        assert self.keep is not None
+        return parse_table_name(self.keep)[-1]
+
+    @property
     def labels_are_lowest(self) -> bool:
         """Whether every label of a release is the lowest that all rows of its class have in common."""
         return self.method == "local"
@@ -153,7 +175,7 @@ class RecodingOptions(Part):
     @property
     def label(self) -> str:
         """The method and its options, such as ``local:best``: :func:`parse_recoding` reads those that are words."""
-        chosen, given = _chosen(), {name: value for name, value in self if value}
+        chosen, given = _chosen(), {name: value for name, value in self if value and name != "keep"}
         words = [given[name] for name in chosen if name in given]
         others = [
             f"{name}={value if isinstance(value, str) else '+'.join(map(str, value))}"
@@ -211,7 +233,9 @@ def _literals(annotation: Any) -> tuple[str, ...]:
 
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
-    """What a spec cannot have whose labels differ by class."""
+    """What a spec cannot have whose labels differ by class, or whose recoding is kept."""
+    if spec.recoding.keep is not None:
+        yield from _keep_faults(spec)
     if spec.recoding.is_full_domain:
         return
     if spec.search.of_intervals:
@@ -267,6 +291,22 @@ def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
     else:
         return
     yield Fault(("recoding", "classify"), why)
+
+
+def _keep_faults(spec: Spec) -> Iterator[Fault]:
+    """What cannot be applied to new rows, and names that are taken."""
+    loc, method = ("recoding", "keep"), spec.recoding.method
+    if method not in _KEPT:
+        why = f"the labels of {method} are made of the values that this source has, and say nothing of others"
+        yield Fault(loc, f"{why}; leave keep out, or use one of {', '.join(_KEPT)}", True)
+    if spec.search.of_intervals:
+        why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"
+        yield Fault(loc, f"{why}; leave keep out, or use another algorithm", True)
+    others = {"release": spec.release, "source": spec.source.table}
+    others["ledger"] = None if spec.ledger is None else spec.ledger.table
+    for what, name in others.items():
+        if name is not None and name[-1].casefold() == spec.recoding.kept_in.casefold():
+            yield Fault(loc, f"this is the name of the {what}; choose another one")
 
 
 def _cells_faults(spec: Spec) -> Iterator[Fault]:

@@ -53,6 +53,46 @@ class Answers(Fixtures):
         assert ours["bound"] == theirs["bound"]
         assert 0 < ours["bound"]["mean_loss"] <= ours["mean_loss"]
 
+    def test_ranges_are_audited_as_by_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
+        """Numbers, dates, text and the rows of a hierarchy, with NULLs: who may be behind a range."""
+        listed = {"tree": {"x": ["ulcer", "flu"], "y": ["asthma", "Flu"]}}
+        columns = {"age": None, "born": None, "zip": None, "illness": listed}
+        asked = {**SPEC, "quasi_identifiers": columns, "sensitive": [], "recoding": "mondrian"}
+        audits = []
+        for where, own in ((reference, reference.engine), (with_visits, engine)):
+            where.drop("visits_release")
+            assert kanon_sql.anonymize(own, kanon_sql.Spec.from_dict(asked)).passed
+            more = kanon_sql.Spec.from_dict({**asked, "privacy": [{"k_anonymity": 6}]})
+            audits.append(kanon_sql.audit(own, more, attacks=["consistency"]).attacks)
+        theirs, ours = audits
+        assert [attack.to_dict() for attack in ours] == [attack.to_dict() for attack in theirs]
+        assert ours[0].examined == len(visits())
+        assert ours[0].exposed
+
+    @pytest.mark.parametrize("method", ["full_domain", "local", "cells"])
+    def test_a_kept_recoding_is_applied_as_by_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, method: str
+    ) -> None:
+        """The same classes are kept, and put the same new rows together, NULLs and texts that look alike among them."""
+        kept = {"recoding": {"method": method, "keep": "learned"}, "suppression": {"limit": 0.7}}
+        spec = kanon_sql.Spec.from_dict({**SPEC, **kept, "privacy": [{"k_anonymity": 3}]})
+        found = []
+        for where, own in ((reference, reference.engine), (with_visits, engine)):
+            where.table("newer", VISITS, visits(seed=8, persons=60))
+            for name in ("visits_release", "learned", "newer_release"):
+                where.drop(name)
+            assert kanon_sql.anonymize(own, spec).passed
+            result = kanon_sql.apply(own, spec, "learned", source="newer", release="newer_release")
+            assert result.passed, result.message
+            found.append((result, multiset(where.rows("learned")), multiset(where.rows("newer_release"))))
+            assert clean(own, drop=False).objects == ()
+            for name in ("learned", "newer", "newer_release"):
+                where.drop(name)
+        (theirs, *expected), (ours, *rows) = found
+        same(ours, theirs)
+        assert rows == expected
+        assert ours.rows["suppressed"] > 0
+
     @pytest.mark.parametrize("unit", [None, "person"])
     def test_the_same_details_as_duckdb(
         self, with_visits: Subject, reference: Reference, engine: Engine, unit: str | None

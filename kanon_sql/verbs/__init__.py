@@ -5,6 +5,7 @@ Each file is a door of its own, so that a verb loads only what it needs; ``__all
 
 __all__ = [
     "anonymize",
+    "apply",
     "audit",
     "check",
     "clean",

@@ -7,13 +7,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
 from kanon_sql.engines import Deadline, Engine, Reporter, now, open_workspace
 from kanon_sql.errors import SpecError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched, searched_again
 from kanon_sql.frequency import source_of
-from kanon_sql.recode import Recoded, recoded
+from kanon_sql.recode import CellsRecoded, Kept, Recoded, recoded
 from kanon_sql.release import (
     Choice,
     Entry,
@@ -25,7 +25,9 @@ from kanon_sql.release import (
     comparable_releases,
     compared,
     held_levels,
+    keep,
     publish,
+    refuse_foreign_kept,
     refuse_foreign_release,
     written_release,
 )
@@ -36,7 +38,7 @@ from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
-__all__ = ["anonymize"]
+__all__ = ["anonymize", "released"]
 
 MOST_COMPARED = 32
 """So many generalizations are written and compared with the earlier releases, where these are to be coarsened."""
@@ -93,13 +95,14 @@ def anonymize(
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             refuse_foreign_release(workspace, spec)
+            refuse_foreign_kept(workspace, spec)
             earlier = None if spec.ledger is None else comparable_releases(workspace, spec)
 
         if spec.recoding.is_full_domain:
             result = _searched(engine, spec, report, budget, earlier, started, all_minimal=all_minimal, details=details)
         else:
             with recoded(engine, spec, report, budget) as found:
-                result, _ = _released(found, earlier, started, details=details)
+                result, _ = released(found, earlier, started, details=details)
         cost = Cost.of(meter, time.perf_counter() - started)
         return replace(result, cost=cost, sql=redacted_log(meter), details=with_statements(result.details, meter.log))
 
@@ -117,7 +120,7 @@ def _searched(
 ) -> Result:
     """The best node, published; or a coarser one, where it conflicts with a ledger that wants that."""
     with searched(engine, spec, report, budget, all_minimal=all_minimal) as found:
-        result, together = _released(found, earlier, started, details=details)
+        result, together = released(found, earlier, started, details=details)
     coarsen = spec.ledger is not None and spec.ledger.on_conflict == "coarsen"
     if not coarsen or together is None or not together.conflict or not isinstance(found, Chosen):
         return result
@@ -152,11 +155,11 @@ def _coarser(
         details: also count what a report shows.
     """
     if not isinstance(found, Chosen):
-        return _released(found, earlier, started, details=details)[0]
+        return released(found, earlier, started, details=details)[0]
     while isinstance(found, Chosen):
         if found.node not in unsafe:
             with found.workspace.passing():
-                result, together = _released(found, earlier, started, refused=len(unsafe), details=details)
+                result, together = released(found, earlier, started, refused=len(unsafe), details=details)
             if together is None or not together.conflict:
                 return result
             unsafe.add(found.best)
@@ -171,13 +174,14 @@ def _coarser(
     return replace(result, message=f"{result.message}; {none}")
 
 
-def _released(
+def released(
     found: NothingToSearch | NothingFound | Chosen | Recoded,
     earlier: Sequence[Entry] | None,
     started: float,
     *,
     refused: int | None = None,
     details: bool,
+    applied: Kept | None = None,
 ) -> tuple[Result, JointVerdict | None]:
     """What the search found, published; or why not.
 
@@ -188,12 +192,14 @@ def _released(
         refused: the search was held at the levels of the earlier releases, or above, and so many nodes were compared
             there before; None where it was not.
         details: also count what a report shows.
+        applied: the recoding that was applied, where none was looked for.
     """
     spec = found.spec
     assert spec.release is not None
+    verb: Literal["anonymize", "apply"] = "anonymize" if applied is None else "apply"
     more = of_search(found) if details else None
     if isinstance(found, NothingToSearch | NothingFound):
-        return replace(unreleased("anonymize", found, f"nothing was published: {found.failure()}"), details=more), None
+        return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
     metrics, rows = found.metrics(), found.rows()
     choice = _choice(found, rows["suppressed"])
     with written_release(found.workspace, choice) as written:
@@ -203,7 +209,7 @@ def _released(
         if isinstance(found, Chosen) and earlier is not None:
             together = compared(found, written, earlier, refused=refused)
         result = Result(
-            verb="anonymize",
+            verb=verb,
             verdict="pass",
             message=_message(found, rows),
             release=".".join(spec.release),
@@ -225,12 +231,22 @@ def _released(
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
             return replace(result, verdict="fail", message=message), together
-        manifest = _manifest(found, written, result)
+        manifest = _manifest(found, written, result, applied)
         entry = None
         if isinstance(found, Chosen) and earlier is not None:
             entry = addition(found, written, earlier, rows)
-        publish(found.workspace, spec, written, manifest, entry)
-    return replace(result, manifest=manifest), together
+        publish(found.workspace, spec, written.table, manifest, entry)
+    return replace(result, manifest=manifest, notes=[*result.notes, *_kept(found)]), together
+
+
+def _kept(found: Chosen | Recoded) -> Sequence[str]:
+    """Keep the recoding of what was published, if the spec says so; what to say of it."""
+    if found.spec.recoding.keep is None:
+        return ()
+    if isinstance(found, Chosen):
+        return [keep(found.workspace, found.spec, found.node, found.node_dict(found.node))]
+    node = found.node_dict(found.node) if isinstance(found, CellsRecoded) else None
+    return [keep(found.workspace, found.spec, found.mapped, node)]
 
 
 def _choice(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
@@ -264,7 +280,7 @@ def _message(found: Chosen | Recoded, rows: Mapping[str, int]) -> str:
     )
 
 
-def _manifest(found: Chosen | Recoded, written: Written, result: Result) -> dict[str, Any]:
+def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied: Kept | None) -> dict[str, Any]:
     """What was published and how; no value of the data is in it."""
     return {
         "kanon_sql": __version__,
@@ -281,6 +297,7 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result) -> dict
         "achieved": {key: dict(value) for key, value in result.achieved.items()},
         "metrics": dict(result.metrics),
         "search": result.to_dict()["search"],
+        "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
         "cost": result.cost.to_dict(),
         "notes": list(result.notes),
         "details": None if result.details is None else result.details.to_dict(),

@@ -113,10 +113,13 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
         VerbCheck(
             "sqlmesh", exact and engine.dialect.name in DIALECTS, "the right to read, on an engine it writes audits for"
         ),
-        VerbCheck(
-            "anonymize",
-            searches and tables.ok and readable and not engine.ephemeral,
-            "scratch tables or none of them, tables that outlive the connection, and those of kanon_sql readable",
+        *(
+            VerbCheck(
+                name,
+                searches and tables.ok and readable and not engine.ephemeral,
+                "scratch tables or none of them, tables that outlive the connection, and those of kanon_sql readable",
+            )
+            for name in ("anonymize", "apply")
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)

@@ -137,10 +137,12 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
                 vectors=evaluator.releasable(spec, columns, levels),
             )
             with written_release(workspace, choice) as written:
-                publish(workspace, spec, written, {"published_at": "(the time)"}, unseen=True)
+                publish(workspace, spec, written.table, {"published_at": "(the time)"}, unseen=True)
     notes: tuple[str, ...] = (*_NOTES, _NO_CUTS) if spec.search.of_intervals else _NOTES
     if spec.ledger is not None:
         notes += ("The ledger's statements are left out: which run depends on the releases that it holds.",)
+    if spec.recoding.keep is not None:
+        notes += ("The recoding is not kept by this script: kanon-sql anonymize does that.",)
     if engine.scratch.mode == "schema":
         notes += (f"Scratch tables are in the schema {SCRATCH_SCHEMA}: {engine.scratch.reason}.",)
     return Rendered(dialect, tuple(engine.meter.log), notes)

@@ -58,7 +58,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of ``plan``, ``anonymize`` or ``check``.
+    """The result of ``plan``, ``anonymize``, ``apply`` or ``check``.
 
     Attributes:
         verb: the verb that made it.
@@ -100,7 +100,7 @@ class Result:
         ['achieved', 'beside', 'class_sizes']
     """
 
-    verb: Literal["plan", "anonymize", "check"]
+    verb: Literal["plan", "anonymize", "check", "apply"]
     verdict: Literal["pass", "fail"]
     message: str
     release: str | None
@@ -205,7 +205,9 @@ def redacted_log(meter: Meter) -> tuple[str, ...]:
     return tuple(statement.redacted for statement in meter.log)
 
 
-def unreleased(verb: Literal["plan", "anonymize"], found: NothingToSearch | NothingFound, message: str) -> Result:
+def unreleased(
+    verb: Literal["plan", "anonymize", "apply"], found: NothingToSearch | NothingFound, message: str
+) -> Result:
     """The result of a search without a release: the verdict is ``fail``."""
     return Result(
         verb=verb,

@@ -14,6 +14,7 @@ from kanon_sql.cli.verbs import (  # isort: skip
     hierarchy,
     plan,
     anonymize,
+    apply,
     render,
     check,
     audit,
@@ -30,6 +31,7 @@ from kanon_sql.cli.verbs import (  # isort: skip
 
 __all__ = [
     "anonymize",
+    "apply",
     "audit",
     "check",
     "clean",

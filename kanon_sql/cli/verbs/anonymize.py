@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,7 +26,7 @@ from kanon_sql.cli.options import (
     Verbose,
 )
 from kanon_sql.cli.session import session
-from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_result_report
+from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_manifest, write_result_report
 from kanon_sql.errors import SpecError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def anonymize(
         )
         print_result(run, result, output, all_minimal=all_minimal)
         if path is not None and result.manifest is not None:
-            _write_manifest(path, result.manifest)
+            write_manifest(path, result.manifest)
             run.message(f"manifest: {path}")
         write_result_report(run, result, report_file)
         exit_with(result.passed)
@@ -118,16 +118,3 @@ def _manifest_path(spec_file: Path, spec: "Spec") -> Path:
     """Beside the spec, named after the release, whatever characters that has."""
     name = re.sub(r"[^\w.-]+", "_", ".".join(spec.release or ("release",)))
     return spec_file.absolute().parent / f"{name}.manifest.json"
-
-
-def _write_manifest(path: Path, manifest: Any) -> None:
-    from kanon_sql.report.json import to_json
-
-    try:
-        path.write_text(to_json(dict(manifest)) + "\n", encoding="utf-8")
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise SpecError(
-            f"the release is published, but its manifest cannot be written to {path}: {reason}; it is in the database "
-            "too, and kanon-sql report reads it there by the run's id"
-        ) from None

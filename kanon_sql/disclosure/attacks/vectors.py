@@ -10,6 +10,8 @@ counts, and the top: a city that has its state's name is not taken for the whole
 and say different things (3 is an age, and the thirties), an attack runs once per level, and what exposes most counts.
 NULL is a value of its own below the top, as everywhere. An asterisk masks a value also where the top is called
 otherwise.
+
+Where labels are ranges of values (Mondrian), they are read as such, by the order of the column's values.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from dataclasses import replace
 
 from kanon_sql.disclosure.attacks.base import Scene, Target
 from kanon_sql.engines import Column
+from kanon_sql.evaluate import BY_VALUE, positions_of
 from kanon_sql.frequency import Side
 from kanon_sql.hierarchies import TOP, Lookup, build_lookups, exact_value, value_text
 from kanon_sql.spec import QuasiIdentifier
@@ -39,6 +42,9 @@ __all__ = [
 
 _NUMBERS = {"integer", "decimal", "float"}
 _TIMES = {"date", "timestamp"}
+
+LARGEST = 2**31 - 1
+"""A place that no value has one behind."""
 
 
 def cell_text(column: Column, table: str, beside: Iterable[Column] = ()) -> Sql:
@@ -212,14 +218,36 @@ def covers_of(
     for lookup in lookups:
         target = scene.workspace.table(f"{what}_cover{lookup.index}")
         written = label_texts(lookup, (kinds or {}).get(lookup.column, ()))
+        ranges = _ranges(scene, lookup, labels, what)
+        levels = _levels(scene, lookup, labels, written, what) if ranges is None else [0]
         scene.workspace.execute(
             "disclosure/attacks/cover",
-            target=target, lookup=lookup.table, levels=_levels(scene, lookup, labels, written, what),
+            target=target, lookup=lookup.table, levels=levels, ranges=ranges,
             height=lookup.height, labels=labels, released=lookup.column, masks=[TOP] if lookup.top != TOP else [],
             written=written,
         )  # fmt: skip
         covers.append(target)
     return covers
+
+
+def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[str, Relation] | None:
+    """The values of a column in order, and the released labels that are ranges of them; None where no label is one."""
+    if scene.spec.recoding.method != "mondrian" or not lookup.height:
+        return None
+    workspace = scene.workspace.apart(f"{what}_")
+    column, positions = scene.source.columns.get(lookup.name), positions_of(workspace, scene.spec, lookup)
+    places, table = workspace.table(f"places{lookup.index}"), workspace.table(f"ranges{lookup.index}")
+    workspace.execute(
+        "disclosure/attacks/places",
+        target=places, lookup=lookup.table, positions=positions, written=label_texts(lookup, table="own")[0],
+        by_value=column is not None and column.kind in BY_VALUE,
+    )  # fmt: skip
+    workspace.execute(
+        "disclosure/attacks/ranges",
+        target=table, labels=labels, released=lookup.column, places=places, listed=positions is not None,
+        last=LARGEST,
+    )  # fmt: skip
+    return {"table": table, "places": places}
 
 
 def label_texts(lookup: Lookup, kinds: Iterable[str] = (), table: str | None = None) -> list[Sql]:

@@ -21,12 +21,13 @@ from kanon_sql.hierarchies import Lookup, read_hierarchy
 from kanon_sql.spec import FileHierarchy, Spec, TableHierarchy, TreeHierarchy
 from kanon_sql.sql import Relation, Sql, exact_text, identifier
 
-__all__ = ["MAX_CUTS", "Domain", "Order", "Ordered", "Places", "order_domains", "order_of"]
+__all__ = ["BY_VALUE", "MAX_CUTS", "Domain", "Order", "Ordered", "Places", "order_domains", "order_of", "positions_of"]
 
 MAX_CUTS = 2_000
 """The most candidate cuts of all quasi-identifiers together."""
 
-_BY_VALUE = ("integer", "decimal", "float", "date", "timestamp", "moment")
+BY_VALUE = ("integer", "decimal", "float", "date", "timestamp", "moment")
+"""Kinds of columns whose values are ordered as such; all others are by the characters of their labels."""
 
 Places = Sequence[int]
 """Where a domain is cut, in ascending order: 3 cuts before the fourth atom."""
@@ -199,7 +200,7 @@ def order_of(
         lookup: its lookup table, which has a level below the top.
         most: the most candidate cuts, at quantiles of the rows; None for all.
     """
-    positions = _positions(workspace, spec, lookup)
+    positions = positions_of(workspace, spec, lookup)
     tables = {"lookup": lookup.table, "frequency": sets.base}
     order = workspace.make(
         "evaluate/partitions/order",
@@ -210,15 +211,21 @@ def order_of(
             "of_lookup": sets.codes.from_lookup(lookup.index, 0, workspace.dialect),
         },
         listed=positions is not None,
-        by_value=positions is None and column.kind in _BY_VALUE,
+        by_value=positions is None and column.kind in BY_VALUE,
         skip_nulls=spec.nulls == "suppress",
         most=most,
     )
     return Order(order, positions is None)
 
 
-def _positions(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:
-    """A scratch table of a hierarchy's values, ``l0``, and their places in it, ``l1``; None for a rule."""
+def positions_of(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | None:
+    """A scratch table of a hierarchy's values, ``l0``, and their places in it, ``l1``; None for a rule.
+
+    Args:
+        workspace: where to build it.
+        spec: where hierarchy files are.
+        lookup: the lookup table of a column.
+    """
     hierarchy = lookup.quasi_identifier.hierarchy
     if not isinstance(hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy):
         return None
@@ -227,7 +234,7 @@ def _positions(workspace: Workspace, spec: Spec, lookup: Lookup) -> Relation | N
         source = Relation(hierarchy.table)
         first = next(iter(workspace.columns(source).values()))
         name = Sql(f"listed.{identifier(first.name)}")
-        sort = name if first.kind in _BY_VALUE else exact_text(Sql(f"CAST({name} AS VARCHAR)"))
+        sort = name if first.kind in BY_VALUE else exact_text(Sql(f"CAST({name} AS VARCHAR)"))
         workspace.execute("evaluate/partitions/positions", target=target, table=source, name=first.name, sort=sort)
     else:
         rows = (

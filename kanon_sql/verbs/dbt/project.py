@@ -71,7 +71,11 @@ def dbt(
         KanonError: whatever the search raises.
     """
     refuse_local(
-        spec, "dbt", "its models apply one level per column, and which class a row is in would have to be told"
+        spec,
+        "dbt",
+        f"its models apply one level per column, and with recoding: {spec.recoding.method} the labels of a row are "
+        "those of its class, which no seed holds (kanon-sql anonymize publishes such a release, and a dbt project can "
+        "declare it as a source)",
     )
     if engine.dialect.name not in ADAPTERS:
         raise UnsupportedError(
@@ -110,6 +114,8 @@ def _unfit(spec: Spec) -> Iterator[Problem]:
         yield Problem("suppression.style: a dbt release drops suppressed rows; expected drop")
     if spec.ledger is not None:
         yield Problem("ledger: dbt builds the release, which is neither compared nor recorded; publish with anonymize")
+    if spec.recoding.keep is not None:
+        yield Problem("recoding.keep: the model that is written is the recoding, and dbt builds it; leave keep out")
     for item in spec.privacy:
         reason = _untested(item)
         if reason is not None:

@@ -1,0 +1,156 @@
+"""Recodings that are kept: the classes of a release, or its levels, as a table beside it, for new rows.
+
+Such a table is published as a release is, after it: under a scratch name first, with a mark of its own and a row in the
+manifest, replaced by a later run and by nothing else. It holds the labels of the released classes, their levels and an
+order of the classes; no count of rows, and no value that the release does not show. Its manifest says by which
+hierarchies these labels were made, so that nobody takes them for others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from kanon_sql.engines import Engine, Workspace, now
+from kanon_sql.errors import KanonError, SpecError, VerificationError
+from kanon_sql.recode import Kept, Mapped, hierarchies_of
+from kanon_sql.release.manifest import (
+    MANIFEST_TABLE,
+    MAX_PENDING,
+    id_of_kept,
+    is_of_kept,
+    recorded_state,
+    release_key,
+)
+from kanon_sql.release.publish import KEEP, publish, refuse_foreign_release
+from kanon_sql.release.write import beside, staged
+from kanon_sql.search import Node
+from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.sql import Relation
+from kanon_sql.version import __version__
+
+__all__ = ["keep", "kept_recoding", "refuse_foreign_kept"]
+
+
+def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
+    """Refuse to keep a recoding in the place of a table that is none.
+
+    Raises:
+        SpecError: something else has the name.
+    """
+    if spec.recoding.keep is not None:
+        refuse_foreign_release(workspace, _published_as(spec), key=KEEP)
+
+
+def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[str, int] | None) -> str:
+    """Publish the recoding of a release that was published just now.
+
+    Args:
+        workspace: where.
+        spec: what was released; it says where to keep the recoding.
+        what: the classes; or the levels, where every column has one.
+        node: the levels as a mapping, where they are those of the release, or of all cells that are not suppressed.
+
+    Returns:
+        What was kept, in a sentence.
+
+    Raises:
+        KanonError: it was not kept; the release stands.
+    """
+    named = _published_as(spec)
+    assert named.release is not None
+    shown = format_table_name(named.release)
+    try:
+        with _under_another_id(workspace.engine), staged(workspace, named.release) as table:
+            count = _write(workspace, table, what)
+            publish(workspace, named, table, _manifest(workspace, spec, shown, isinstance(what, Mapped), node))
+    except KanonError as error:
+        raise type(error)(f"{error}; the release {'.'.join(spec.release or ())} was published, and its recoding is not "
+                          f"kept in {shown}") from None  # fmt: skip
+    return f"the recoding is kept in {shown}" + ("" if count is None else f": {count:,} classes")
+
+
+def _published_as(spec: Spec) -> Spec:
+    """The spec as if the recoding were the release."""
+    assert spec.release is not None
+    assert spec.recoding.keep is not None
+    parts = beside(spec.release, spec.recoding.kept_in).parts
+    return spec.model_copy(update={"release": parts, "ledger": None})
+
+
+@contextmanager
+def _under_another_id(engine: Engine) -> Iterator[None]:
+    """A run has one release: what it publishes besides has a mark, a manifest and scratch names of its own."""
+    before = engine.run_id
+    engine.run_id = id_of_kept(before)
+    try:
+        yield
+    finally:
+        engine.run_id = before
+
+
+def _write(workspace: Workspace, table: Relation, what: Mapped | Node) -> int | None:
+    """Write the table; returns how many classes it has, None for levels."""
+    workspace.report("keeping the recoding", None)
+    if not isinstance(what, Mapped):
+        workspace.execute("release/kept/levels", target=table, levels=list(what))
+        return None
+    paths = [{"index": path.index, "share": path.share} for path in what.paths]
+    workspace.execute("release/kept/classes", target=table, classes=what.classes, attributes=paths)
+    (count,) = workspace.row("release/count", table=table, mark=None, unit=None)
+    if int(count) != what.count:
+        raise VerificationError(f"verification: {count} classes were kept where {what.count} were released")
+    return int(count)
+
+
+def _manifest(
+    workspace: Workspace, spec: Spec, shown: str, by_class: bool, node: Mapping[str, int] | None
+) -> dict[str, Any]:
+    """What was kept and how it was made; no value of the data is in it."""
+    return {
+        "kanon_sql": __version__,
+        "run_id": workspace.run_id,
+        "published_at": now(),
+        "release": shown,
+        "kept": {
+            "method": spec.recoding.method,
+            "by_class": by_class,
+            "node": None if node is None else dict(node),
+            "hierarchies": [{"name": name, **made} for name, made in hierarchies_of(spec).items()],
+        },
+    }
+
+
+def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
+    """A recoding that was kept.
+
+    Args:
+        workspace: where; nothing is written.
+        name: its name.
+
+    Raises:
+        SpecError: there is none by this name.
+    """
+    shown, engine, manifest = format_table_name(name), workspace.engine, beside(name, MANIFEST_TABLE)
+    run_id = engine.mark(name) if engine.exists(name) == "table" else None
+    if run_id is None or not is_of_kept(run_id) or engine.exists(manifest.parts) != "table":
+        raise SpecError(_no_such(name))
+    if recorded_state(workspace, manifest, release_key(engine, name), run_id) is None:
+        raise SpecError(_no_such(name))
+    rows = workspace.fetch("release/manifest/read", MAX_PENDING, table=manifest, run_id=run_id)
+    said = json.loads(str(rows[0][1]))["kept"]
+    hierarchies = {made.pop("name"): made for made in said["hierarchies"]}
+    table, node = Relation(name), said["node"]
+    if not said["by_class"]:
+        levels = workspace.row("release/kept/read", table=table, names=list(hierarchies))
+        node = dict(zip(hierarchies, map(int, levels), strict=True))
+    return Kept(shown, table, run_id, said["method"], said["by_class"], node, hierarchies)
+
+
+def _no_such(name: tuple[str, ...]) -> str:
+    return (
+        f"there is no recoding kept as {format_table_name(name)!r} here; expected the name that a spec has under "
+        "recoding: {keep: ...}, with its schema if the release has one, after kanon-sql anonymize"
+    )

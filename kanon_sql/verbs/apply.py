@@ -1,0 +1,147 @@
+"""``apply``: release new rows by a recoding that was kept, verified as every release."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.errors import SpecError
+from kanon_sql.evaluate import Chosen, NothingFound, NothingToSearch, rows_in_words, searched
+from kanon_sql.frequency import source_of
+from kanon_sql.recode import Kept, Recoded, applied
+from kanon_sql.release import comparable_releases, kept_recoding, refuse_foreign_release
+from kanon_sql.search import Batch
+from kanon_sql.spec import RecodingOptions, Source, Spec, parse_table_name
+from kanon_sql.verbs.anonymize import released
+from kanon_sql.verbs.details import with_statements
+from kanon_sql.verbs.result import Cost, Result, redacted_log
+
+__all__ = ["apply"]
+
+
+def apply(
+    engine: Engine,
+    spec: Spec,
+    name: str,
+    *,
+    source: str | None = None,
+    release: str | None = None,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+    details: bool = False,
+) -> Result:
+    """Release other rows by the recoding of an earlier release, or release nothing.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write.
+        spec: the quasi-identifiers and hierarchies that the recoding was learned with, and what the new release must
+            satisfy by itself.
+        name: what the recoding is kept as, ``recoding: {keep: NAME}``; beside the spec's release, unless it has a
+            schema.
+        source: the table of the new rows; the spec's source by default.
+        release: the table to publish; the spec's release by default, which ``source`` does not allow.
+        timeout: seconds for the whole run; None for no limit.
+        report: called with each stage in plain words.
+        details: also count what a report shows, and put it into the manifest.
+
+    Returns:
+        A result with verdict ``pass`` and the verified figures of the published table. The verdict is ``fail``, and
+        nothing is published, when more rows than the spec allows would have to be suppressed, or when the release
+        violates the requirements together with those of the ledger.
+
+    Raises:
+        SpecError: there is no such recoding; it was learned with other columns or hierarchies; or a name is missing.
+        VerificationError: the written table failed its verification and was dropped.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> learning = kanon_sql.Spec.from_dict({**spec.to_dict(), "recoding": {"keep": "learned"}})
+        >>> _ = kanon_sql.anonymize(db, learning)
+        >>> result = kanon_sql.apply(db, spec, "learned", source="visits", release="visits_again")
+        >>> result.node, result.rows["suppressed"]
+        ({'age': 1, 'zip': 1}, 0)
+    """
+    own = _of_new_rows(spec, source, release)
+    if engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; apply has to write")
+    parts = _beside(spec, name)
+    started = time.perf_counter()
+    with engine.run(Deadline(timeout)) as meter:
+        with open_workspace(engine, source_of(engine, own), report) as workspace, engine.transaction():
+            kept = kept_recoding(workspace, parts)
+            kept.refuse_others(own)
+            refuse_foreign_release(workspace, own)
+            earlier = None if own.ledger is None else comparable_releases(workspace, own)
+        with _recoded(engine, own, kept, report) as found:
+            result, _ = released(found, earlier, started, details=details, applied=kept)
+            if isinstance(found, NothingFound):
+                result = replace(result, message=f"nothing was published: {_failure(found, kept)}")
+        notes = [*result.notes, *_notes(result, kept)]
+        cost = Cost.of(meter, time.perf_counter() - started)
+        more = with_statements(result.details, meter.log)
+        return replace(result, cost=cost, sql=redacted_log(meter), details=more, notes=notes)
+
+
+def _of_new_rows(spec: Spec, source: str | None, release: str | None) -> Spec:
+    """The spec with the source and the release of this run; its own recoding is not kept again."""
+    if source is not None and release is None:
+        raise SpecError(
+            "release: missing; with another source, name the table to publish, so that the release that the recoding "
+            "was learned by is not replaced"
+        )
+    changes: dict[str, object] = {"recoding": spec.recoding.model_copy(update={"keep": None})}
+    if source is not None:
+        changes["source"] = Source.model_validate(source)
+    if release is not None:
+        changes["release"] = parse_table_name(release)
+    found = spec.model_copy(update=changes)
+    if found.release is None:
+        raise SpecError("release: missing; apply needs the name of the table to publish")
+    return found
+
+
+def _beside(spec: Spec, name: str) -> tuple[str, ...]:
+    """The full name of the recoding: beside the release of the spec, unless it has a schema."""
+    parts = parse_table_name(name)
+    return (*(spec.release or ())[:-1], *parts) if len(parts) == 1 else parts
+
+
+@contextmanager
+def _recoded(
+    engine: Engine, spec: Spec, kept: Kept, report: Reporter | None
+) -> Iterator[NothingToSearch | NothingFound | Chosen | Recoded]:
+    """The rows in the classes of the recoding, or at its levels."""
+    if kept.by_class:
+        with applied(engine, spec, kept, report) as found:
+            yield found
+        return
+    assert kept.node is not None
+    columns = {
+        name: column.model_copy(update={"minimum_level": kept.node[name], "maximum_level": kept.node[name]})
+        for name, column in spec.quasi_identifiers.items()
+    }
+    search = type(spec.search)(metric=spec.search.metric)  # there is one node
+    held = {"quasi_identifiers": columns, "recoding": RecodingOptions(), "search": search}
+    with searched(engine, spec.model_copy(update=held), report) as chosen:
+        yield chosen
+
+
+def _failure(found: NothingFound, kept: Kept) -> str:
+    """Why the levels do not do for these rows."""
+    if found.hopeless is not None:
+        return found.hopeless
+    (verdict,) = found.evaluator.ask(Batch((found.evaluator.question().lattice.top,)))
+    wanted = ", ".join(model.label for model in found.models)
+    most = found.spec.suppression.max_rows(found.sets.rows)
+    return (
+        f"at the levels of {kept.shown}, {verdict.suppressed:,} of {rows_in_words(found.sets.rows)} violate {wanted}, "
+        f"and at most {most:,} may be suppressed"
+    )
+
+
+def _notes(result: Result, kept: Kept) -> Sequence[str]:
+    """Which recoding it was."""
+    return [f"recoded by {kept.shown}, which a release of the run {kept.run_id[:-2]} left"] if result.passed else ()
