@@ -20,7 +20,14 @@ from test_local_recoding import scattered, with_other_models
 import kanon_sql
 
 METHODS = st.sampled_from(
-    ["full_domain", "local", {"method": "local", "effort": "best"}, "cells", {"method": "cells", "levels": "minimum"}]
+    [
+        "full_domain",
+        "local",
+        {"method": "local", "effort": "best"},
+        "cells",
+        "subtree",
+        {"method": "cells", "levels": "minimum"},
+    ]
 )
 
 

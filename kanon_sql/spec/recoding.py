@@ -41,7 +41,7 @@ _USUAL = {
 }
 """Method -> the option that it always has, and what it is unless the spec says otherwise."""
 
-_KEPT = ("full_domain", "local", "cells")
+_KEPT = ("full_domain", "local", "cells", "subtree")
 """The methods whose labels are those of hierarchies, so that values which this source does not have get some too."""
 
 
