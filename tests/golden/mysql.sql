@@ -1389,6 +1389,15 @@ SELECT published_at, manifest FROM `clinic`.`kanon_sql_manifest` WHERE run_id = 
 -- release/manifest/named
 SELECT COUNT(*) AS named FROM `clinic`.`kanon_sql_manifest` WHERE release_name = 'visits_release';
 
+-- release/kept/levels
+CREATE TABLE `clinic`.`learned` AS SELECT 1 AS `level0`, 0 AS `level1`;
+
+-- release/kept/read
+SELECT `level0`, `level1` FROM `clinic`.`learned` AS kept;
+
+-- release/kept/classes
+CREATE TABLE `clinic`.`learned` AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN (`label_size0` - 1) * 3 + (`label_size1` - 1) * 2 IS NULL THEN 1 ELSE 0 END, (`label_size0` - 1) * 3 + (`label_size1` - 1) * 2, CASE WHEN LEFT(CAST(`label0` AS CHAR), 16383 DIV (CHAR_LENGTH(`label0`) <= 16383)) COLLATE utf8mb4_0900_bin IS NULL THEN 1 ELSE 0 END, LEFT(CAST(`label0` AS CHAR), 16383 DIV (CHAR_LENGTH(`label0`) <= 16383)) COLLATE utf8mb4_0900_bin, CASE WHEN LEFT(CAST(`label1` AS CHAR), 16383 DIV (CHAR_LENGTH(`label1`) <= 16383)) COLLATE utf8mb4_0900_bin IS NULL THEN 1 ELSE 0 END, LEFT(CAST(`label1` AS CHAR), 16383 DIV (CHAR_LENGTH(`label1`) <= 16383)) COLLATE utf8mb4_0900_bin) AS SIGNED) AS class_number, `label0` AS `label0`, `level0` AS `level0`, `label1` AS `label1`, `level1` AS `level1` FROM `clinic`.`classes` AS classes;
+
 -- «evaluate/achieved 5»
 (SELECT LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, `checked`.`person` AS unit, 1 AS row_count FROM `clinic`.`visits` AS checked WHERE `checked`.`kanon_masked` = 0)
 
@@ -1732,8 +1741,11 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 -- «hierarchies/coverage 8»
 WITH `kanon_run_meanings` AS (SELECT LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q0`, COUNT(*) AS row_count FROM `clinic`.`visits_release` AS kanon_source GROUP BY LEFT(CAST(`kanon_source`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`kanon_source`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin),
 
+-- «hierarchies/coverage 10»
+(SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615)
+
 -- «hierarchies/coverage 9»
-`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_meanings`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_meanings`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -1793,16 +1805,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 `kanon_run_lookup0` AS «hierarchies/nesting 12»,
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_joined_people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 9»
-«hierarchies/coverage 10»
-`kanon_run_lookup1` AS «hierarchies/coverage 11»
+«hierarchies/coverage 11»
+`kanon_run_lookup1` AS «hierarchies/coverage 12»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_joined_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_joined_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -1824,7 +1836,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 `kanon_run_joined_labels0` AS «disclosure/attacks/level_misses 8»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -1832,7 +1844,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_joined0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 11»,
+`kanon_run_lookup1` AS «hierarchies/coverage 12»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_joined_labels0`) AS found ON labelled.label <=> found.label)
@@ -1840,7 +1852,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 7»
 «disclosure/attacks/level_misses 9»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined0_cover1` AS «disclosure/attacks/unknown 3»
@@ -1860,7 +1872,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 9»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 `kanon_run_joined_labels1` AS «disclosure/attacks/level_misses 11»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_joined_labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -1873,7 +1885,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 9»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 `kanon_run_joined1_cover1` AS «disclosure/attacks/unknown 5»
@@ -1921,7 +1933,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/counted
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
@@ -1941,7 +1953,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/revealed
 «hierarchies/nesting 9»
 `kanon_run_joined_each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_joined_people`),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 24»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 25»
@@ -1977,16 +1989,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 `kanon_run_lookup0` AS «hierarchies/nesting 16»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_values_0__people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 13»
-«hierarchies/coverage 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 13»
+«hierarchies/coverage 13»
+`kanon_run_lookup1` AS «hierarchies/coverage 14»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_values_0__people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_values_0__people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -2008,7 +2020,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 `kanon_run_values_0__labels0` AS «disclosure/attacks/level_misses 13»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -2016,7 +2028,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_values_0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 7»
-`kanon_run_lookup1` AS «hierarchies/coverage 13»,
+`kanon_run_lookup1` AS «hierarchies/coverage 14»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_values_0__labels0`) AS found ON labelled.label <=> found.label)
@@ -2024,7 +2036,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 12»
 «disclosure/attacks/level_misses 14»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_0_cover1` AS «disclosure/attacks/unknown 8»
@@ -2044,7 +2056,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 13»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 `kanon_run_values_0__labels1` AS «disclosure/attacks/level_misses 16»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_values_0__labels1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -2057,7 +2069,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 14»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 `kanon_run_values_0_1_cover1` AS «disclosure/attacks/unknown 10»
@@ -2105,7 +2117,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/counted
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 37»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 38»
@@ -2125,7 +2137,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 -- disclosure/attacks/revealed
 «hierarchies/nesting 13»
 `kanon_run_values_0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_values_0__people`),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 37»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 38»
@@ -2206,16 +2218,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 `kanon_run_lookup0` AS «hierarchies/nesting 19»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_placed_people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
-`kanon_run_lookup1` AS «hierarchies/coverage 15»
+«hierarchies/coverage 15»
+`kanon_run_lookup1` AS «hierarchies/coverage 16»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_placed_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_placed_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -2234,7 +2246,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 `kanon_run_placed0` AS «disclosure/attacks/level_misses 8»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed0` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -2242,7 +2254,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_placed0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 15»,
+`kanon_run_lookup1` AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_placed0`) AS found ON labelled.label <=> found.label)
@@ -2250,7 +2262,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed0_cover1` AS «disclosure/attacks/unknown 13»
@@ -2270,7 +2282,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/level_differences 2»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_placed1` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -2283,7 +2295,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 18»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 `kanon_run_placed1_cover1` AS «disclosure/attacks/unknown 15»
@@ -2303,7 +2315,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 
 -- frequency/all_found
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2344,7 +2356,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`,
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2356,7 +2368,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`,
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 17»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2385,16 +2397,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 `kanon_run_lookup0` AS «hierarchies/nesting 23»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 18»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_ordered_values`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 20»
-«hierarchies/coverage 16»
-`kanon_run_lookup1` AS «hierarchies/coverage 17»
+«hierarchies/coverage 17»
+`kanon_run_lookup1` AS «hierarchies/coverage 18»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_ordered_values` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_ordered_values` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -2410,16 +2422,16 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 20»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_ordered_labels` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 20»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 `kanon_run_ordered_labels` AS «disclosure/attacks/level_misses 20»,
 `kanon_run_ordered_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
-`kanon_run_lookup1` AS «hierarchies/coverage 17»,
+`kanon_run_lookup1` AS «hierarchies/coverage 18»,
 `kanon_run_ordered_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_ordered_labels`) AS found ON labelled.label <=> found.label),
 «disclosure/attacks/level_misses 18»
 «frequency/all_found 1»
@@ -2442,19 +2454,25 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 19»
 `kanon_run_lookup0` AS «hierarchies/nesting 26»,
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistent_people`) AS distinct_values) AS labelled)
+
+-- «hierarchies/coverage 20»
+`kanon_run_lookup1` AS «hierarchies/coverage 21»
+
+-- «hierarchies/coverage 22»
+SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q1`) AS found ON labels.value <=> found.value
 
 -- hierarchies/coverage
 «hierarchies/nesting 24»
-«hierarchies/coverage 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 19»
+«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
-SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
+«hierarchies/coverage 22»;
 
 -- «disclosure/attacks/level_misses 21»
 WITH `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
@@ -2470,7 +2488,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 24»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»
 SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different0` FROM `kanon_run_lookup0` LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found0` LIMIT 18446744073709551615) AS `found0` ON LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin = `found0`.label AND CRC32(LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin) = found0.kanon_digest LEFT JOIN (SELECT *, CRC32(label) AS kanon_digest FROM (SELECT DISTINCT `q0` AS label, 1 AS known FROM `kanon_run_consistent_rows` WHERE `q0` <> '*') AS `found1` LIMIT 18446744073709551615) AS `found1` ON LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin = `found1`.label AND CRC32(LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin) = found1.kanon_digest;
 
@@ -2478,7 +2496,7 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 `kanon_run_consistent_rows` AS «disclosure/attacks/level_misses 20»,
 
 -- «disclosure/attacks/consistent 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 19»,
+`kanon_run_lookup1` AS «hierarchies/coverage 21»,
 
 -- «disclosure/attacks/consistent 3»
 `kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
@@ -2492,76 +2510,60 @@ SELECT STRAIGHT_JOIN SUM«disclosure/attacks/level_differences 1» AS `different
 -- «disclosure/attacks/consistent 6»
 `kanon_run_consistent_labelled1` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, vectors.`label0` AS `label0`, cover.label AS `label1` FROM `kanon_run_consistent_labelled0` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_cover1` LIMIT 18446744073709551615) AS `cover` ON vectors.`q1` <=> cover.value JOIN (SELECT DISTINCT `q0` FROM `kanon_run_consistent_rows`) AS released ON vectors.`label0` <=> released.`q0`)
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_consistent_rows` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_rows`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_consistent_rows`) AS `again1` ON own.`q1` <=> `again1`.value)
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges
 
 -- disclosure/attacks/consistent
 «hierarchies/nesting 24»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_people`) - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM `kanon_run_consistent_rows`) - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM (SELECT STRAIGHT_JOIN vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors.`q0`, vectors.`q1`) AS degree, SUM(vectors.row_count) OVER (PARTITION BY released.`q0`, released.`q1`) AS records, ROW_NUMBER() OVER (PARTITION BY vectors.`q0`, vectors.`q1` ORDER BY CASE WHEN released.row_count IS NULL THEN 1 ELSE 0 END, released.row_count) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released.`q0`, released.`q1` ORDER BY CASE WHEN vectors.row_count IS NULL THEN 1 ELSE 0 END, vectors.row_count) AS row_edge FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges;
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 20001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 24»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT STRAIGHT_JOIN DENSE_RANK() OVER (ORDER BY CASE WHEN vectors.`q0` IS NULL THEN 1 ELSE 0 END, vectors.`q0`, CASE WHEN vectors.`q1` IS NULL THEN 1 ELSE 0 END, vectors.`q1`) AS person, DENSE_RANK() OVER (ORDER BY CASE WHEN released.`q0` IS NULL THEN 1 ELSE 0 END, released.`q0`, CASE WHEN released.`q1` IS NULL THEN 1 ELSE 0 END, released.`q1`) AS place, vectors.row_count AS people, released.row_count AS released FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1`) AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
-
--- «disclosure/attacks/counted 51»
-(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `vectors`.`q0`, `vectors`.`q1`) AS matched)
-
--- disclosure/attacks/counted
-«hierarchies/nesting 24»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM «disclosure/attacks/counted 51» AS cases;
-
--- disclosure/attacks/revealed
-«hierarchies/nesting 24»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 51» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 52»
-(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `released`.`q0`, `released`.`q1`) AS matched)
+(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `vectors`.`q0` AS `q0`, `vectors`.`q1` AS `q1`, MIN(`vectors`.row_count) AS people, SUM(`released`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `vectors`.`q0`, `vectors`.`q1`) AS matched)
+
+-- «disclosure/attacks/counted 51»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_people`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM «disclosure/attacks/counted 52» AS cases
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 21»
-«disclosure/attacks/level_misses 22»
-«hierarchies/coverage 18»
+«hierarchies/nesting 24»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 7» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 8» AS `found1` FROM «disclosure/attacks/counted 52» AS cases;
+«disclosure/attacks/counted 51»;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 24»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2569,6 +2571,34 @@ SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 52» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
+
+-- «disclosure/attacks/counted 54»
+(SELECT `q0`, `q1`, people, CAST(1 AS DOUBLE) / CAST(matches AS DOUBLE) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT STRAIGHT_JOIN `released`.`q0` AS `q0`, `released`.`q1` AS `q1`, MIN(`released`.row_count) AS people, SUM(`vectors`.row_count) AS matches FROM `kanon_run_consistent_labelled1` AS vectors JOIN (SELECT * FROM `kanon_run_consistent_rows` LIMIT 18446744073709551615) AS `released` ON vectors.`label0` <=> released.`q0` AND vectors.`label1` <=> released.`q1` GROUP BY `released`.`q0`, `released`.`q1`) AS matched)
+
+-- «disclosure/attacks/counted 53»
+SELECT (SELECT SUM(row_count) FROM `kanon_run_consistent_rows`) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/consistent 8» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/consistent 9» AS `found1` FROM «disclosure/attacks/counted 54» AS cases
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 21»
+«disclosure/attacks/level_misses 22»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 53»;
+
+-- disclosure/attacks/revealed
+«hierarchies/nesting 24»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT `q0`, `q1`, people FROM «disclosure/attacks/counted 54» AS cases WHERE exposed = 1 ORDER BY risk DESC, CASE WHEN `q0` IS NULL THEN 1 ELSE 0 END, `q0`, CASE WHEN `q1` IS NULL THEN 1 ELSE 0 END, `q1` LIMIT 3;
 
 -- «hierarchies/nesting 27»
 WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
@@ -2584,29 +2614,29 @@ WITH `kanon_run_minimal0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 28»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 23»
 `kanon_run_lookup0` AS «hierarchies/nesting 29»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_people`) AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 21»
-`kanon_run_lookup1` AS «hierarchies/coverage 22»
+-- «hierarchies/coverage 24»
+`kanon_run_lookup1` AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 27»
-«hierarchies/coverage 20»
-«hierarchies/coverage 21»
+«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_minimal0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_minimal0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
 
 -- «frequency/all_found 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 22»,
+`kanon_run_lookup1` AS «hierarchies/coverage 25»,
 
 -- frequency/all_found
 «hierarchies/nesting 27»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 `kanon_run_minimal0_labels` AS «disclosure/attacks/level_misses 13»
 SELECT 1 AS known, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value) AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_minimal0_labels` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_minimal0_labels`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_minimal0_labels`) AS `again1` ON own.`q1` <=> `again1`.value JOIN (SELECT DISTINCT `p0` AS value FROM `kanon_run_minimal0_labels`) AS `again2` ON own.`p0` <=> `again2`.value) AS `found1`;
@@ -2626,7 +2656,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_minimal0_labels`) AS found LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup1`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2648,7 +2678,7 @@ SELECT class_number, value_number, missing, protected_value, row_count FROM `kan
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2656,7 +2686,7 @@ SELECT class_number, cell_rows FROM (SELECT STRAIGHT_JOIN classes.class_number A
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 27»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2676,16 +2706,16 @@ WITH `kanon_run_guessed0__people` AS «hierarchies/nesting 14»,
 «hierarchies/nesting 31»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 26»
 `kanon_run_lookup0` AS «hierarchies/nesting 32»,
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 27»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_guessed0__people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 30»
-«hierarchies/coverage 23»
-`kanon_run_lookup1` AS «hierarchies/coverage 24»
+«hierarchies/coverage 26»
+`kanon_run_lookup1` AS «hierarchies/coverage 27»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_guessed0__people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_guessed0__people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -2709,7 +2739,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_guessed0_0_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label),
 
 -- «disclosure/attacks/unknown 18»
-`kanon_run_lookup1` AS «hierarchies/coverage 24»,
+`kanon_run_lookup1` AS «hierarchies/coverage 27»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_guessed0__labels0`) AS found ON labelled.label <=> found.label)
@@ -2717,7 +2747,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0_0_cover1` AS «disclosure/attacks/unknown 19»
@@ -2728,7 +2758,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `cover0`.known IS NULL OR `cover1`.known IS N
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 30»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 18»
 `kanon_run_guessed0__labels0` AS «disclosure/attacks/level_misses 13»,
 `kanon_run_guessed0__each` AS (SELECT DISTINCT `q0`, `q1` FROM `kanon_run_guessed0__people`),
@@ -2792,11 +2822,11 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 29»
 (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_domain1`) AS labelled LIMIT 18446744073709551615)
 
--- «hierarchies/coverage 25»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_known`) AS found LEFT JOIN «hierarchies/coverage 26» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
+-- «hierarchies/coverage 28»
+(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_known`) AS found LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
 «hierarchies/range 1»
@@ -2809,7 +2839,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_lookup1` AS «hierarchies/coverage 25»
+`kanon_run_lookup1` AS «hierarchies/coverage 28»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_known` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -2818,7 +2848,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) 
 `kanon_run_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-`kanon_run_lookup1` AS «hierarchies/coverage 25»,
+`kanon_run_lookup1` AS «hierarchies/coverage 28»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3005,16 +3035,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 28»
-(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_population0`) AS found LEFT JOIN «hierarchies/coverage 26» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
-
--- «hierarchies/coverage 27»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»
-
--- «hierarchies/coverage 29»
-SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q0`) AS found ON labels.value <=> found.value
+-- «hierarchies/coverage 31»
+(SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_population0`) AS found LEFT JOIN «hierarchies/coverage 29» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- «hierarchies/coverage 30»
+`kanon_run_lookup1` AS «hierarchies/coverage 31»
+
+-- «hierarchies/coverage 32»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q0`) AS found ON labels.value <=> found.value
+
+-- «hierarchies/coverage 33»
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_population0` GROUP BY `q1`) AS found ON labels.value <=> found.value
 
 -- hierarchies/coverage
@@ -3026,13 +3056,13 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 27»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 UNION ALL
-«hierarchies/coverage 30»;
+«hierarchies/coverage 33»;
 
 -- «frequency/all_found 11»
-`kanon_run_lookup1` AS «hierarchies/coverage 28»,
+`kanon_run_lookup1` AS «hierarchies/coverage 31»,
 
 -- «frequency/all_found 12»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
@@ -3103,10 +3133,10 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-«hierarchies/coverage 27»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 UNION ALL
-«hierarchies/coverage 30»;
+«hierarchies/coverage 33»;
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 35»
@@ -3231,7 +3261,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs0_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 34»
 (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_beliefs0_vectors`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs0_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
@@ -3246,7 +3276,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 31»
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 34»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs0_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs0_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3255,7 +3285,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs0_l
 `kanon_run_beliefs0_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 31»,
+`kanon_run_beliefs0_lookup1` AS «hierarchies/coverage 34»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs0_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3409,7 +3439,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_beliefs1_domain1` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_beliefs1_vectors`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1` FROM `kanon_run_beliefs1_domain1`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
 -- hierarchies/coverage
@@ -3423,7 +3453,7 @@ UNION ALL
 SELECT 'it''s' AS `l0`, 'x' AS `l1`, '*' AS `l2`
 UNION ALL
 SELECT 'F\\' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 32»
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 35»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_beliefs1_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_beliefs1_vectors` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3432,7 +3462,7 @@ SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_beliefs1_l
 `kanon_run_beliefs1_labels0` AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup0` AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 32»,
+`kanon_run_beliefs1_lookup1` AS «hierarchies/coverage 35»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, LEFT(CAST(meant.l0 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l0) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 0 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l1 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l1) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant UNION ALL SELECT meant.value AS value, LEFT(CAST(meant.l2 AS CHAR), 16383 DIV (CHAR_LENGTH(meant.l2) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 2 AS label_level FROM `kanon_run_beliefs1_lookup1` AS meant) AS meanings GROUP BY value, label)
@@ -3602,20 +3632,20 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_domain_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 WITH `kanon_run_raw0` AS (SELECT LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS `v0`, COUNT(*) AS row_count FROM `clinic`.`visits` AS original GROUP BY LEFT(CAST(`original`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`original`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin),
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`d1`, 0) AS `d1`, COALESCE(labelled.`s1`, 1) AS `s1`, labelled.`l2`, COALESCE(labelled.`c2`, 0) AS `c2`, COALESCE(labelled.`s2`, 1) AS `s2`, '*' AS `l3` FROM (SELECT DISTINCT `v0` AS value FROM `kanon_run_raw0`) AS found LEFT JOIN (SELECT *, CRC32(l0) AS kanon_digest FROM (SELECT `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(DENSE_RANK() OVER (PARTITION BY `l1` ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) - 1 AS SIGNED) AS `d0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, `l1`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) AS SIGNED) AS `c1`, CAST(DENSE_RANK() OVER (PARTITION BY `l2` ORDER BY CASE WHEN `l1` IS NULL THEN 1 ELSE 0 END, `l1`) - 1 AS SIGNED) AS `d1`, CAST(COUNT(*) OVER (PARTITION BY `l1`) AS SIGNED) AS `s1`, `l2`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l2` IS NULL THEN 1 ELSE 0 END, `l2`) AS SIGNED) AS `c2`, CAST(COUNT(*) OVER (PARTITION BY `l2`) AS SIGNED) AS `s2` FROM `kanon_run_domain_sensitive0`) AS labelled LIMIT 18446744073709551615) AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest)
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sensitive0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL OR labels.`l2` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup_sensitive0` AS labels JOIN (SELECT `v0` AS value, SUM(row_count) AS row_count FROM `kanon_run_raw0` GROUP BY `v0`) AS found ON labels.value <=> found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 `kanon_run_domain_sensitive0` AS «hierarchies/nesting 38»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»
-«hierarchies/coverage 35»;
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 37»
+«hierarchies/coverage 38»;
 
 -- «evaluate/achieved 16»
 `kanon_run_reference0` AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS reference_share, `group1`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group1`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share1`, `group2`, COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY `group2`) AS DOUBLE) / NULLIF(CAST(SUM(reference_count) OVER () AS DOUBLE), 0), 0) AS `group_share2` FROM (SELECT STRAIGHT_JOIN counts.value, counts.reference_count, lookup.`c1` AS `group1`, lookup.`c2` AS `group2` FROM «evaluate/achieved 8» AS counts LEFT JOIN (SELECT * FROM `kanon_run_lookup_sensitive0` LIMIT 18446744073709551615) AS `lookup` ON counts.value <=> lookup.value) AS value_counts)
@@ -3624,9 +3654,9 @@ SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup_sen
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(`m0`) AS `worst0`, SUM(CASE WHEN `m0` IS NULL THEN 1 ELSE 0 END) AS `unbounded0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS `violating_classes0`, SUM(CASE WHEN NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS `violating_rows0` FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * CHAR_LENGTH(CAST(CAST(class_size AS SIGNED) AS CHAR)) - CASE WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '2' THEN 2 WHEN CAST(CAST(class_size AS SIGNED) AS CHAR) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT `class_rows`, `class_size`, `m0`, CASE WHEN (NOT `m0` IS NULL AND `m0` <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT value_code IS NULL AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 5» / 3 ELSE NULL END AS `m0` FROM (SELECT `k0`, `k1`, value_code, value_rows, value_count, reference_share, `group1`, `group_share1`, `group2`, `group_share2`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`) AS class_total, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group1`) AS `group_total1`, SUM(value_count) OVER (PARTITION BY `k0`, `k1`, `group2`) AS `group_total2` FROM (SELECT STRAIGHT_JOIN held.`k0` AS `k0`, held.`k1` AS `k1`, held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference.`group1` AS `group1`, reference.`group_share1` AS `group_share1`, reference.`group2` AS `group2`, reference.`group_share2` AS `group_share2` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, value_code, CAST(COUNT(*) AS SIGNED) AS value_rows, CAST(COUNT(*) AS SIGNED) AS value_count FROM (SELECT `checked`.`age` AS `q0`, LEFT(CAST(`checked`.`sex` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`sex`) <= 16383)) COLLATE utf8mb4_0900_bin AS `q1`, LEFT(CAST(`checked`.`dx` AS CHAR), 16383 DIV (CHAR_LENGTH(`checked`.`dx`) <= 16383)) COLLATE utf8mb4_0900_bin AS value_code, 1 AS row_count FROM `clinic`.`other` AS checked) AS frequency GROUP BY `q0`, `q1`, value_code) AS held LEFT JOIN (SELECT * FROM `kanon_run_reference0` LIMIT 18446744073709551615) AS `reference` ON held.value_code <=> reference.reference_value) AS counted) AS ranked GROUP BY `k0`, `k1`) AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM `clinic`.`other` AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 `kanon_run_domain_sensitive0` AS «hierarchies/nesting 38»,
-`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 34»,
+`kanon_run_lookup_sensitive0` AS «hierarchies/coverage 37»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
 
@@ -3637,24 +3667,24 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 40»
 
 -- hierarchies/nesting
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «hierarchies/nesting 39»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT `l1` FROM `kanon_run_lookup_sensitive0` WHERE NOT `l1` IS NULL GROUP BY `l1` HAVING COUNT(DISTINCT `l2`) > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «hierarchies/nesting 39»
-«hierarchies/coverage 35»;
+«hierarchies/coverage 38»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «hierarchies/nesting 39»
 SELECT SUM(CASE WHEN `l1` <> '*' THEN 1 ELSE 0 END) AS `others1`, SUM(CASE WHEN `l2` <> '*' THEN 1 ELSE 0 END) AS `others2` FROM `kanon_run_lookup_sensitive0` AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 `kanon_run_lookup_sensitive0` AS «hierarchies/nesting 40»,
 «evaluate/achieved 16»
 «evaluate/achieved 17»;
@@ -3679,16 +3709,16 @@ WITH `kanon_run_downcoded0_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 42»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 39»
 `kanon_run_lookup0` AS «hierarchies/nesting 43»,
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 41»
-«hierarchies/coverage 36»
-`kanon_run_lookup1` AS «hierarchies/coverage 37»
+«hierarchies/coverage 39»
+`kanon_run_lookup1` AS «hierarchies/coverage 40»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded0_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3718,7 +3748,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 `kanon_run_downcoded0__labelled0` AS (SELECT DISTINCT STRAIGHT_JOIN vectors.`q0` AS `q0`, vectors.`q1` AS `q1`, vectors.`row_count` AS `row_count`, cover.label AS `label0` FROM `kanon_run_downcoded0_people` AS vectors JOIN (SELECT * FROM `kanon_run_downcoded0_cover0` LIMIT 18446744073709551615) AS `cover` ON vectors.`q0` <=> cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-`kanon_run_lookup1` AS «hierarchies/coverage 37»,
+`kanon_run_lookup1` AS «hierarchies/coverage 40»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 `kanon_run_downcoded0_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_downcoded0_classes`) AS found ON labelled.label <=> found.label),
@@ -3738,7 +3768,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3756,7 +3786,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3768,20 +3798,20 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM `kanon_run_downcoded0_minimal` AS classes;
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 `kanon_run_downcoded0_classes` AS «disclosure/attacks/level_misses 20»,
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded0_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded0_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded0_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 41»
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3790,13 +3820,13 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 41»
-«hierarchies/coverage 36»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3805,7 +3835,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 54» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 55» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 56» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 57» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded0_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- «hierarchies/nesting 44»
 WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
@@ -3821,16 +3851,16 @@ WITH `kanon_run_downcoded1_people` AS «hierarchies/nesting 21»,
 «hierarchies/nesting 45»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT `l0` FROM `kanon_run_lookup0` WHERE NOT `l0` IS NULL GROUP BY `l0` HAVING COUNT(DISTINCT `l1`) > 1) AS split;
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 `kanon_run_lookup0` AS «hierarchies/nesting 46»,
 
--- «hierarchies/coverage 39»
+-- «hierarchies/coverage 42»
 (SELECT value, `l0`, CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN `l0` IS NULL THEN 1 ELSE 0 END, `l0`) AS SIGNED) AS `c0`, CAST(COUNT(*) OVER (PARTITION BY `l0`) AS SIGNED) AS `s0`, '*' AS `l1` FROM (SELECT value, LEFT(CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS CHAR)) END) <= 16383)) COLLATE utf8mb4_0900_bin AS `l0` FROM (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_people`) AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 44»
-«hierarchies/coverage 38»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»
+«hierarchies/coverage 41»
+`kanon_run_lookup1` AS «hierarchies/coverage 42»
 SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
 UNION ALL
 SELECT STRAIGHT_JOIN 1 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup1`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup1` AS labels JOIN (SELECT `q1` AS value, SUM(row_count) AS row_count FROM `kanon_run_downcoded1_people` GROUP BY `q1`) AS found ON labels.value <=> found.value;
@@ -3848,7 +3878,7 @@ WITH `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
 SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed0`, SUM(CASE WHEN `level1`.known IS NULL AND COALESCE(`level0`.known, `level1`.known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS `missed1` FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_downcoded1_classes`) AS found LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level0` ON found.label <=> `level0`.label LEFT JOIN (SELECT DISTINCT LEFT(CAST(`l1` AS CHAR), 16383 DIV (CHAR_LENGTH(`l1`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, 1 AS known FROM `kanon_run_lookup0`) AS `level1` ON found.label <=> `level1`.label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-`kanon_run_lookup1` AS «hierarchies/coverage 39»,
+`kanon_run_lookup1` AS «hierarchies/coverage 42»,
 
 -- «disclosure/attacks/downcoded_facts 14»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(LEFT(CAST(`lookup`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`lookup`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')
@@ -3889,7 +3919,7 @@ SELECT STRAIGHT_JOIN SUM(CASE WHEN `level0`.known IS NULL AND COALESCE(`level0`.
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -3907,7 +3937,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 17»
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
@@ -3916,20 +3946,20 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 24»
 SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 23» AS unread FROM `kanon_run_downcoded1_minimal` AS classes;
 
--- «disclosure/attacks/counted 56»
+-- «disclosure/attacks/counted 58»
 `kanon_run_downcoded1_classes` AS «disclosure/attacks/level_misses 20»,
 
--- «disclosure/attacks/counted 57»
+-- «disclosure/attacks/counted 59»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_people` AS own JOIN (SELECT * FROM `kanon_run_lookup0` LIMIT 18446744073709551615) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT * FROM `kanon_run_lookup1` LIMIT 18446744073709551615) AS `again1` ON own.`q1` <=> `again1`.value)
 
--- «disclosure/attacks/counted 58»
+-- «disclosure/attacks/counted 60»
 (SELECT STRAIGHT_JOIN SUM(own.row_count) FROM `kanon_run_downcoded1_classes` AS own JOIN (SELECT DISTINCT `q0` AS value FROM `kanon_run_downcoded1_classes`) AS `again0` ON own.`q0` <=> `again0`.value JOIN (SELECT DISTINCT `q1` AS value FROM `kanon_run_downcoded1_classes`) AS `again1` ON own.`q1` <=> `again1`.value)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 56»
+«disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3938,13 +3968,13 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 20»
 «disclosure/attacks/downcoded_facts 21»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_lowest` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 56»
+«disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3953,7 +3983,153 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 20»
 «disclosure/attacks/downcoded_facts 21»
 «disclosure/attacks/downcoded_facts 24»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 57» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 58» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS all_rows, (SELECT COUNT(*) FROM `clinic`.`other` AS whole) AS `there0`, «disclosure/attacks/counted 59» AS `found0`, (SELECT COUNT(*) FROM `clinic`.`visits_release` AS whole) AS `there1`, «disclosure/attacks/counted 60» AS `found1` FROM (SELECT STRAIGHT_JOIN `q0`, `q1`, CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS DOUBLE) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM `kanon_run_downcoded1_minimal` AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+
+-- «hierarchies/coverage 43»
+`kanon_run_lookup0` AS (SELECT STRAIGHT_JOIN found.value, labelled.`l0`, COALESCE(labelled.`c0`, 0) AS `c0`, COALESCE(labelled.`d0`, 0) AS `d0`, COALESCE(labelled.`s0`, 1) AS `s0`, labelled.`l1`, COALESCE(labelled.`c1`, 0) AS `c1`, COALESCE(labelled.`s1`, 1) AS `s1`, '*' AS `l2` FROM (SELECT DISTINCT `q0` AS value FROM `kanon_run_consistent_people`) AS found LEFT JOIN «hierarchies/coverage 10» AS `labelled` ON LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin = labelled.`l0` AND CRC32(LEFT(CAST(found.value AS CHAR), 16383 DIV (CHAR_LENGTH(found.value) <= 16383)) COLLATE utf8mb4_0900_bin) = labelled.kanon_digest),
+
+-- hierarchies/coverage
+«hierarchies/nesting 24»
+`kanon_run_domain0` AS (
+SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
+UNION ALL
+SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
+«hierarchies/coverage 43»
+«hierarchies/coverage 20»
+SELECT STRAIGHT_JOIN 0 AS attribute, (SELECT COUNT(*) FROM `kanon_run_lookup0`) AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels.`l0` IS NULL OR labels.`l1` IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM `kanon_run_lookup0` AS labels JOIN (SELECT `q0` AS value, SUM(row_count) AS row_count FROM `kanon_run_consistent_people` GROUP BY `q0`) AS found ON labels.value <=> found.value
+UNION ALL
+«hierarchies/coverage 22»;
+
+-- «disclosure/attacks/consistent 10»
+`kanon_run_consistent_places0` AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT STRAIGHT_JOIN own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, CAST(positions.l1 AS SIGNED) AS sort FROM `kanon_run_lookup0` AS own JOIN (SELECT * FROM `kanon_run_consistent_positions0` LIMIT 18446744073709551615) AS `positions` ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+
+-- «disclosure/attacks/consistent 14»
+(CAST(CASE WHEN CHAR_LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, CHAR_LENGTH(found.label) - 8) END AS CHAR), 16383 DIV (CHAR_LENGTH(CASE WHEN CHAR_LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, CHAR_LENGTH(found.label) - 8) END) <= 16383))
+
+-- «disclosure/attacks/consistent 13»
+(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin, ' or NULL')
+
+-- «disclosure/attacks/consistent 12»
+(CAST(CONCAT«disclosure/attacks/consistent 13» AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT«disclosure/attacks/consistent 13») <= 16383))
+
+-- «disclosure/attacks/consistent 15»
+(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1)
+
+-- «disclosure/attacks/consistent 16»
+(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin))
+
+-- «disclosure/attacks/consistent 11»
+`kanon_run_consistent_ranges0` AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1)) <= 16383)) COLLATE utf8mb4_0900_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin))) <= 16383)) COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_0900_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin = low.label UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 15» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 15») <= 16383)) COLLATE utf8mb4_0900_bin AS behind FROM (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places0` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 16» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 16») <= 16383)) COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('', low.label, '..') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('', low.label, '..')) <= 16383)) COLLATE utf8mb4_0900_bin) AS begun CROSS JOIN `kanon_run_consistent_places0` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, '') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, '')) <= 16383)) COLLATE utf8mb4_0900_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places0`) GROUP BY label HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 17»
+`kanon_run_consistent_cover0` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT(CAST(`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT(CAST(`l2` AS CHAR), 16383 DIV (CHAR_LENGTH(`l2`) <= 16383)) COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup0` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_consistent_places0` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges0` AS ranges CROSS JOIN `kanon_run_lookup0` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q0` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
+
+-- «disclosure/attacks/consistent 18»
+`kanon_run_consistent_places1` AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY CASE WHEN sort IS NULL THEN 1 ELSE 0 END, sort) AS place FROM (SELECT own.value AS value, LEFT(CAST(`own`.`l0` AS CHAR), 16383 DIV (CHAR_LENGTH(`own`.`l0`) <= 16383)) COLLATE utf8mb4_0900_bin AS label, own.value AS sort FROM `kanon_run_lookup1` AS own WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+
+-- «disclosure/attacks/consistent 20»
+(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1)
+
+-- «disclosure/attacks/consistent 21»
+(LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin))
+
+-- «disclosure/attacks/consistent 19»
+`kanon_run_consistent_ranges1` AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE 1 = 1 AND found.label = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_0900_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND found.label = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_0900_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin) + 1)) <= 16383)) COLLATE utf8mb4_0900_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE 1 = 1 AND LEFT(CAST(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin)) AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING(found.label, 1, CHAR_LENGTH(LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin))) <= 16383)) COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_0900_bin AND begun.low_place < high.place UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin = low.label UNION ALL SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin = 'not NULL' UNION ALL SELECT STRAIGHT_JOIN found.label AS label, 1 AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS high WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('<= ', high.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('<= ', high.label)) <= 16383)) COLLATE utf8mb4_0900_bin UNION ALL SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT«disclosure/attacks/consistent 14» COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('>= ', low.label) AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('>= ', low.label)) <= 16383)) COLLATE utf8mb4_0900_bin UNION ALL SELECT STRAIGHT_JOIN begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT STRAIGHT_JOIN found.label AS label, low.place AS low_place, LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 20» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 20») <= 16383)) COLLATE utf8mb4_0900_bin AS behind FROM (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found CROSS JOIN `kanon_run_consistent_places1` AS low WHERE found.label = LEFT«disclosure/attacks/consistent 12» COLLATE utf8mb4_0900_bin AND LEFT(CAST(SUBSTRING«disclosure/attacks/consistent 21» AS CHAR), 16383 DIV (CHAR_LENGTH(SUBSTRING«disclosure/attacks/consistent 21») <= 16383)) COLLATE utf8mb4_0900_bin = LEFT(CAST(CONCAT('[', low.label, ', ') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT('[', low.label, ', ')) <= 16383)) COLLATE utf8mb4_0900_bin) AS begun CROSS JOIN `kanon_run_consistent_places1` AS high WHERE begun.behind = LEFT(CAST(CONCAT(high.label, ']') AS CHAR), 16383 DIV (CHAR_LENGTH(CONCAT(high.label, ']')) <= 16383)) COLLATE utf8mb4_0900_bin AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM `kanon_run_consistent_places1`) GROUP BY label HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 22»
+`kanon_run_consistent_cover1` AS (SELECT DISTINCT STRAIGHT_JOIN labelled.value AS value, labelled.label AS label FROM (SELECT value, LEFT«disclosure/attacks/counted 8» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` WHERE value IS NULL OR NOT `l0` IS NULL UNION ALL SELECT value, LEFT«disclosure/attacks/counted 10» COLLATE utf8mb4_0900_bin AS label FROM `kanon_run_lookup1` UNION ALL SELECT STRAIGHT_JOIN places.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_consistent_places1` AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT STRAIGHT_JOIN own.value AS value, ranges.label AS label FROM `kanon_run_consistent_ranges1` AS ranges CROSS JOIN `kanon_run_lookup1` AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT `q1` AS label FROM `kanon_run_consistent_rows`) AS found ON labelled.label <=> found.label),
+
+-- disclosure/attacks/consistent
+«hierarchies/nesting 24»
+«disclosure/attacks/consistent 1»
+`kanon_run_domain0` AS (
+SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
+UNION ALL
+SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
+«hierarchies/coverage 43»
+«disclosure/attacks/consistent 2»
+`kanon_run_consistent_positions0` AS (
+SELECT 'a' AS `l0`, '0' AS `l1`
+UNION ALL
+SELECT 'b' AS `l0`, '1' AS `l1`),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 17»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 18»
+«disclosure/attacks/consistent 19»
+«disclosure/attacks/consistent 22»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/nesting 24»
+`kanon_run_domain0` AS (
+SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
+UNION ALL
+SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
+«hierarchies/coverage 43»
+«disclosure/attacks/consistent 1»
+`kanon_run_consistent_positions0` AS (
+SELECT 'a' AS `l0`, '0' AS `l1`
+UNION ALL
+SELECT 'b' AS `l0`, '1' AS `l1`),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 17»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 18»
+«disclosure/attacks/consistent 19»
+«disclosure/attacks/consistent 22»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 24»
+`kanon_run_domain0` AS (
+SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
+UNION ALL
+SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
+«hierarchies/coverage 43»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+`kanon_run_consistent_positions0` AS (
+SELECT 'a' AS `l0`, '0' AS `l1`
+UNION ALL
+SELECT 'b' AS `l0`, '1' AS `l1`),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 17»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 18»
+«disclosure/attacks/consistent 19»
+«disclosure/attacks/consistent 22»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 21»
+«disclosure/attacks/level_misses 22»
+`kanon_run_domain0` AS (
+SELECT 'a' AS `l0`, 'x' AS `l1`, '*' AS `l2`
+UNION ALL
+SELECT 'b' AS `l0`, 'y' AS `l1`, '*' AS `l2`),
+«hierarchies/coverage 43»
+«disclosure/attacks/consistent 2»
+`kanon_run_consistent_positions0` AS (
+SELECT 'a' AS `l0`, '0' AS `l1`
+UNION ALL
+SELECT 'b' AS `l0`, '1' AS `l1`),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 17»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 18»
+«disclosure/attacks/consistent 19»
+«disclosure/attacks/consistent 22»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 53»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST(`kanon_source`.`sex` AS CHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

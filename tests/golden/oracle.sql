@@ -1275,6 +1275,15 @@ SELECT "published_at", "manifest" FROM "clinic"."kanon_sql_manifest" WHERE "run_
 -- release/manifest/named
 SELECT COUNT(*) AS "named" FROM "clinic"."kanon_sql_manifest" WHERE "release_name" = 'visits_release';
 
+-- release/kept/levels
+CREATE TABLE "clinic"."learned" AS SELECT 1 AS "level0", 0 AS "level1" FROM DUAL;
+
+-- release/kept/read
+SELECT "level0", "level1" FROM "clinic"."learned" "kept";
+
+-- release/kept/classes
+CREATE TABLE "clinic"."learned" AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY ("label_size0" - 1) * 3 + ("label_size1" - 1) * 2, CAST("label0" AS VARCHAR2(4000)), CAST("label1" AS VARCHAR2(4000))) AS INT) AS "class_number", "label0" AS "label0", "level0" AS "level0", "label1" AS "label1", "level1" AS "level1" FROM "clinic"."classes" "classes";
+
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT CAST("checked"."sex" AS VARCHAR2(4000)) AS "q0", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" "checked" WHERE "checked"."kanon_masked" = 0) "frequency" GROUP BY "q0") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits" "checked" WHERE "checked"."kanon_masked" = 0;
 
@@ -1576,8 +1585,11 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- «hierarchies/coverage 8»
 WITH "kanon_run_meanings" AS (SELECT CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" "kanon_source" GROUP BY CAST("kanon_source"."dx" AS VARCHAR2(4000))),
 
+-- «hierarchies/coverage 10»
+(SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0")
+
 -- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -1625,16 +1637,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 "kanon_run_lookup0" AS «hierarchies/nesting 14»,
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 11»
-«hierarchies/coverage 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»
+«hierarchies/coverage 11»
+"kanon_run_lookup1" AS «hierarchies/coverage 12»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1656,7 +1668,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 11»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -1664,7 +1676,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»,
+"kanon_run_lookup1" AS «hierarchies/coverage 12»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -1672,7 +1684,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -1692,7 +1704,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 11»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -1705,7 +1717,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -1753,7 +1765,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 11»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1773,7 +1785,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 11»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1809,16 +1821,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 15»
-«hierarchies/coverage 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»
+«hierarchies/coverage 13»
+"kanon_run_lookup1" AS «hierarchies/coverage 14»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1840,7 +1852,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 15»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -1848,7 +1860,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»,
+"kanon_run_lookup1" AS «hierarchies/coverage 14»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -1856,7 +1868,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -1876,7 +1888,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 15»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -1889,7 +1901,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -1937,7 +1949,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 15»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -1957,7 +1969,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 15»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2035,16 +2047,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 "kanon_run_lookup0" AS «hierarchies/nesting 21»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»
+«hierarchies/coverage 15»
+"kanon_run_lookup1" AS «hierarchies/coverage 16»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2063,7 +2075,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2071,7 +2083,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»,
+"kanon_run_lookup1" AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2079,7 +2091,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2099,7 +2111,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2112,7 +2124,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2132,7 +2144,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- frequency/all_found
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2164,7 +2176,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2176,7 +2188,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0"
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 19»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2205,16 +2217,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 18»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 22»
-«hierarchies/coverage 16»
-"kanon_run_lookup1" AS «hierarchies/coverage 17»
+«hierarchies/coverage 17»
+"kanon_run_lookup1" AS «hierarchies/coverage 18»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2230,16 +2242,16 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 22»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
 -- disclosure/attacks/order
 «hierarchies/nesting 22»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
-"kanon_run_lookup1" AS «hierarchies/coverage 17»,
+"kanon_run_lookup1" AS «hierarchies/coverage 18»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2262,19 +2274,25 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 19»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") "distinct_values") "labelled")
+
+-- «hierarchies/coverage 20»
+"kanon_run_lookup1" AS «hierarchies/coverage 21»
+
+-- «hierarchies/coverage 22»
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
-«hierarchies/coverage 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»
+«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 22»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2290,7 +2308,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 26»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found0" ON CAST("l1" AS VARCHAR2(4000)) = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') "found1" ON CAST("l2" AS VARCHAR2(4000)) = "found1"."label";
 
@@ -2298,7 +2316,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»,
+"kanon_run_lookup1" AS «hierarchies/coverage 21»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -2312,76 +2330,60 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- «disclosure/attacks/consistent 6»
 "kanon_run_consistent_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_consistent_labelled0" "vectors" JOIN "kanon_run_consistent_cover1" "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)))
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges"
 
 -- disclosure/attacks/consistent
 «hierarchies/nesting 26»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges";
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
-
--- «disclosure/attacks/counted 49»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") "matched")
-
--- disclosure/attacks/counted
-«hierarchies/nesting 26»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» "cases";
-
--- disclosure/attacks/revealed
-«hierarchies/nesting 26»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 49» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 50»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") "matched")
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") "matched")
+
+-- «disclosure/attacks/counted 49»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 50» "cases"
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 20»
-«hierarchies/coverage 18»
+«hierarchies/nesting 26»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 50» "cases";
+«disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 26»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2389,6 +2391,34 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 50» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
+
+-- «disclosure/attacks/counted 52»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" "vectors" JOIN "kanon_run_consistent_rows" "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") "matched")
+
+-- «disclosure/attacks/counted 51»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 52» "cases"
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
+
+-- disclosure/attacks/revealed
+«hierarchies/nesting 26»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" FETCH FIRST 3 ROWS ONLY;
 
 -- «hierarchies/nesting 29»
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
@@ -2404,29 +2434,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 23»,
 «hierarchies/nesting 30»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 23»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") "distinct_values") "labelled")
 
--- «hierarchies/coverage 21»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»
+-- «hierarchies/coverage 24»
+"kanon_run_lookup1" AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
-«hierarchies/coverage 20»
-«hierarchies/coverage 21»
+«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_lookup1" AS «hierarchies/coverage 25»,
 
 -- frequency/all_found
 «hierarchies/nesting 29»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM DUAL;
@@ -2446,7 +2476,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") "found" LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT «disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2468,7 +2498,7 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 29»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2476,7 +2506,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 29»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2496,16 +2526,16 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 16»,
 «hierarchies/nesting 33»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 26»
 "kanon_run_lookup0" AS «hierarchies/nesting 34»,
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 27»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 32»
-«hierarchies/coverage 23»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»
+«hierarchies/coverage 26»
+"kanon_run_lookup1" AS «hierarchies/coverage 27»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2529,7 +2559,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+"kanon_run_lookup1" AS «hierarchies/coverage 27»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2537,7 +2567,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2545,7 +2575,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 32»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -2612,11 +2642,11 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 29»
 (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain1")
 
--- «hierarchies/coverage 25»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") "found" LEFT JOIN «hierarchies/coverage 26» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+-- «hierarchies/coverage 28»
+(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/range 1»
@@ -2624,7 +2654,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_lookup1" AS «hierarchies/coverage 25»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2633,7 +2663,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -2787,29 +2817,29 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 28»
-(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") "found" LEFT JOIN «hierarchies/coverage 26» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
-
--- «hierarchies/coverage 27»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»
-
--- «hierarchies/coverage 29»
-SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+-- «hierarchies/coverage 31»
+(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") "found" LEFT JOIN «hierarchies/coverage 29» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- «hierarchies/coverage 30»
+"kanon_run_lookup1" AS «hierarchies/coverage 31»
+
+-- «hierarchies/coverage 32»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+
+-- «hierarchies/coverage 33»
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 37»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 27»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 UNION ALL
-«hierarchies/coverage 30»;
+«hierarchies/coverage 33»;
 
 -- «frequency/all_found 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 28»,
+"kanon_run_lookup1" AS «hierarchies/coverage 31»,
 
 -- «frequency/all_found 12»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» "labelled")
@@ -2860,10 +2890,10 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/nesting 38»
 «hierarchies/nesting 37»
 "kanon_run_domain1" AS «hierarchies/nesting 36»,
-«hierarchies/coverage 27»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
+«hierarchies/coverage 32»
 UNION ALL
-«hierarchies/coverage 30»;
+«hierarchies/coverage 33»;
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 38»
@@ -2958,7 +2988,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 34»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -2968,7 +2998,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 39»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2977,7 +3007,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 34»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3111,7 +3141,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3120,7 +3150,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 40»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 36»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 35»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3129,7 +3159,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" "meant") "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 32»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 35»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" "meant") "meanings" GROUP BY "value", "label")
@@ -3274,17 +3304,17 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 "kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
-«hierarchies/coverage 34»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»
+«hierarchies/coverage 37»;
 
 -- «evaluate/achieved 12»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
@@ -3295,7 +3325,7 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 "kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»,
 «evaluate/achieved 12»
 «evaluate/achieved 13»;
 
@@ -3315,7 +3345,7 @@ SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
 «hierarchies/nesting 42»
-«hierarchies/coverage 34»;
+«hierarchies/coverage 37»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
@@ -3348,16 +3378,16 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 23»,
 «hierarchies/nesting 45»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 "kanon_run_lookup0" AS «hierarchies/nesting 46»,
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 39»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 44»
-«hierarchies/coverage 35»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»
+«hierarchies/coverage 38»
+"kanon_run_lookup1" AS «hierarchies/coverage 39»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3387,7 +3417,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" "vectors" JOIN "kanon_run_downcoded0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -3407,7 +3437,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3425,7 +3455,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3437,20 +3467,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 10» AS "unread" FROM "kanon_run_downcoded0_minimal" "classes";
 
--- «disclosure/attacks/counted 51»
+-- «disclosure/attacks/counted 53»
 "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 52»
+-- «disclosure/attacks/counted 54»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3459,13 +3489,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 44»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3474,7 +3504,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- «hierarchies/nesting 47»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
@@ -3490,16 +3520,16 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
 «hierarchies/nesting 48»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 "kanon_run_lookup0" AS «hierarchies/nesting 49»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 47»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/coverage 40»
+"kanon_run_lookup1" AS «hierarchies/coverage 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3517,7 +3547,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 41»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l0" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l1" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -3552,7 +3582,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3570,7 +3600,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3579,20 +3609,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 22»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 21» AS "unread" FROM "kanon_run_downcoded1_minimal" "classes";
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/counted 56»
+-- «disclosure/attacks/counted 58»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 47»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3601,13 +3631,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 20»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 47»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3616,7 +3646,117 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
+
+-- «hierarchies/coverage 42»
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
+
+-- hierarchies/coverage
+«hierarchies/nesting 26»
+"kanon_run_domain0" AS «hierarchies/nesting 10»,
+«hierarchies/coverage 42»
+«hierarchies/coverage 20»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+UNION ALL
+«hierarchies/coverage 22»;
+
+-- «disclosure/attacks/consistent 10»
+"kanon_run_consistent_places0" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", CAST("own"."l0" AS VARCHAR2(4000)) AS "label", CAST("positions"."l1" AS INT) AS "sort" FROM "kanon_run_lookup0" "own" JOIN "kanon_run_consistent_positions0" "positions" ON "own"."l0" = "positions"."l0" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) "sortable"),
+
+-- «disclosure/attacks/consistent 11»
+"kanon_run_consistent_ranges0" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", (SUBSTR("found"."label", LENGTH(('' || "low"."label" || '..')) + 1)) AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places0" "low" WHERE 1 = 1 AND (SUBSTR("found"."label", 1, LENGTH(('' || "low"."label" || '..')))) = ('' || "low"."label" || '..')) "begun" CROSS JOIN "kanon_run_consistent_places0" "high" WHERE "begun"."behind" = ("high"."label" || '') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places0" "low" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) = "low"."label" UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", (SUBSTR((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END), LENGTH(('' || "low"."label" || '..')) + 1)) AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places0" "low" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (SUBSTR((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END), 1, LENGTH(('' || "low"."label" || '..')))) = ('' || "low"."label" || '..')) "begun" CROSS JOIN "kanon_run_consistent_places0" "high" WHERE "begun"."behind" = ("high"."label" || '') AND "begun"."low_place" < "high"."place") "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places0") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 12»
+"kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", CAST("l0" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", CAST("l2" AS VARCHAR2(4000)) AS "label" FROM "kanon_run_lookup0" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" "ranges" CROSS JOIN "kanon_run_consistent_places0" "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" "ranges" CROSS JOIN "kanon_run_lookup0" "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+
+-- «disclosure/attacks/consistent 13»
+"kanon_run_consistent_places1" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", CAST("own"."l0" AS VARCHAR2(4000)) AS "label", "own"."value" AS "sort" FROM "kanon_run_lookup1" "own" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) "sortable"),
+
+-- «disclosure/attacks/consistent 14»
+"kanon_run_consistent_ranges1" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" WHERE 1 = 1 AND "found"."label" = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "high" WHERE 1 = 1 AND "found"."label" = ('<= ' || "high"."label") UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "low" WHERE 1 = 1 AND "found"."label" = ('>= ' || "low"."label") UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", (SUBSTR("found"."label", LENGTH(('[' || "low"."label" || ', ')) + 1)) AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "low" WHERE 1 = 1 AND (SUBSTR("found"."label", 1, LENGTH(('[' || "low"."label" || ', ')))) = ('[' || "low"."label" || ', ')) "begun" CROSS JOIN "kanon_run_consistent_places1" "high" WHERE "begun"."behind" = ("high"."label" || ']') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "low" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) = "low"."label" UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "high" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) = ('<= ' || "high"."label") UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "low" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) = ('>= ' || "low"."label") UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", (SUBSTR((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END), LENGTH(('[' || "low"."label" || ', ')) + 1)) AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" CROSS JOIN "kanon_run_consistent_places1" "low" WHERE "found"."label" = ((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END) || ' or NULL') AND (SUBSTR((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTR("found"."label", 1, LENGTH("found"."label") - 8) END), 1, LENGTH(('[' || "low"."label" || ', ')))) = ('[' || "low"."label" || ', ')) "begun" CROSS JOIN "kanon_run_consistent_places1" "high" WHERE "begun"."behind" = ("high"."label" || ']') AND "begun"."low_place" < "high"."place") "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places1") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 15»
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", «disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", «disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" "ranges" CROSS JOIN "kanon_run_consistent_places1" "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" "ranges" CROSS JOIN "kanon_run_lookup1" "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+
+-- disclosure/attacks/consistent
+«hierarchies/nesting 26»
+«disclosure/attacks/consistent 1»
+"kanon_run_domain0" AS «hierarchies/nesting 10»,
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
+UNION ALL
+SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" FROM DUAL),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/nesting 26»
+"kanon_run_domain0" AS «hierarchies/nesting 10»,
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
+UNION ALL
+SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" FROM DUAL),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 26»
+"kanon_run_domain0" AS «hierarchies/nesting 10»,
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
+UNION ALL
+SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" FROM DUAL),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 49»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+"kanon_run_domain0" AS «hierarchies/nesting 10»,
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
+UNION ALL
+SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" FROM DUAL),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

@@ -1338,6 +1338,15 @@ SELECT "published_at", "manifest" FROM "clinic"."kanon_sql_manifest" WHERE "run_
 -- release/manifest/named
 SELECT COUNT(*) AS "named" FROM "clinic"."kanon_sql_manifest" WHERE "release_name" = 'visits_release';
 
+-- release/kept/levels
+CREATE TABLE "clinic"."learned" AS SELECT 1 AS "level0", 0 AS "level1";
+
+-- release/kept/read
+SELECT "level0", "level1" FROM "clinic"."learned" AS "kept";
+
+-- release/kept/classes
+CREATE TABLE "clinic"."learned" AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY ("label_size0" - 1) * 3 + ("label_size1" - 1) * 2, COLLATE(CAST("label0" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("label1" AS VARCHAR(MAX)), 'case_sensitive')) AS BIGINT) AS "class_number", "label0" AS "label0", "level0" AS "level0", "label1" AS "label1", "level1" AS "level1" FROM "clinic"."classes" AS "classes";
+
 -- «evaluate/achieved 4»
 (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" AS "checked" WHERE "checked"."kanon_masked" = 0)
 
@@ -1692,8 +1701,11 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- «hierarchies/coverage 7»
 WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
+-- «hierarchies/coverage 9»
+(SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0")
+
 -- «hierarchies/coverage 8»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 7»
@@ -1760,12 +1772,12 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 10»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 17»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 14»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «hierarchies/blank_ends 18»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -1788,7 +1800,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 14»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -1804,7 +1816,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -1827,7 +1839,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 14»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -1840,7 +1852,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -1888,7 +1900,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 14»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1908,7 +1920,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 14»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1960,12 +1972,12 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 23»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 20»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «hierarchies/blank_ends 24»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -1988,7 +2000,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 20»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -2004,7 +2016,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -2024,7 +2036,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 20»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -2037,7 +2049,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -2085,7 +2097,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 20»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2105,7 +2117,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 20»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2202,12 +2214,12 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 28»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «hierarchies/blank_ends 29»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -2227,7 +2239,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -2243,7 +2255,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2263,7 +2275,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -2276,7 +2288,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2296,7 +2308,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- frequency/all_found
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2328,7 +2340,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 
 -- disclosure/attacks/position_cells
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2340,7 +2352,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 
 -- disclosure/attacks/position_revealed
 «hierarchies/blank_ends 26»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2385,12 +2397,12 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 34»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 31»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «hierarchies/blank_ends 35»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -2407,13 +2419,13 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 31»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
 -- disclosure/attacks/order
 «hierarchies/blank_ends 31»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 "kanon_run_lookup1" AS «hierarchies/blank_ends 36»,
@@ -2455,16 +2467,19 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 39»,
+
+-- «hierarchies/coverage 15»
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «hierarchies/blank_ends 40»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+«hierarchies/coverage 15»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2480,7 +2495,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
@@ -2502,76 +2517,60 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 -- «disclosure/attacks/consistent 6»
 "kanon_run_consistent_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_consistent_labelled0" AS "vectors" JOIN "kanon_run_consistent_cover1" AS "cover" ON ("vectors"."q1" = "cover"."value" OR ("vectors"."q1" IS NULL AND "cover"."value" IS NULL)) JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)))
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges"
 
 -- disclosure/attacks/consistent
 «hierarchies/blank_ends 37»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges";
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001
 
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001;
-
--- «disclosure/attacks/counted 49»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
-
--- disclosure/attacks/counted
-«hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» AS "cases";
-
--- disclosure/attacks/revealed
-«hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 49» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 50»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") AS "matched")
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
+
+-- «disclosure/attacks/counted 49»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases"
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 20»
-«hierarchies/coverage 13»
+«hierarchies/blank_ends 37»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases";
+«disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 37»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2579,6 +2578,34 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 50» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
+
+-- «disclosure/attacks/counted 52»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE PRECISION) / CAST("matches" AS DOUBLE PRECISION) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL)) GROUP BY "released"."q0", "released"."q1") AS "matched")
+
+-- «disclosure/attacks/counted 51»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 52» AS "cases"
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+«hierarchies/coverage 14»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
+
+-- disclosure/attacks/revealed
+«hierarchies/blank_ends 37»
+«hierarchies/coverage 14»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/blank_ends 42»
 WITH "kanon_run_minimal0_people" AS «hierarchies/blank_ends 32»,
@@ -2610,12 +2637,12 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGH
 «hierarchies/blank_ends 43»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 16»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 44»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 42»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «hierarchies/blank_ends 45»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -2626,7 +2653,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 
 -- frequency/all_found
 «hierarchies/blank_ends 42»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1";
@@ -2668,7 +2695,7 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 42»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2676,7 +2703,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 42»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2712,12 +2739,12 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGH
 «hierarchies/blank_ends 48»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 17»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 49»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 47»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «hierarchies/blank_ends 50»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -2750,7 +2777,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2761,7 +2788,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- disclosure/attacks/guessed
 «hierarchies/blank_ends 47»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -2848,7 +2875,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 18»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -2857,7 +2884,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/blank_ends 52»
 «hierarchies/nesting 1»
 "kanon_run_domain1" AS «hierarchies/blank_ends 54»,
-"kanon_run_lookup1" AS «hierarchies/coverage 16»
+"kanon_run_lookup1" AS «hierarchies/coverage 18»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2866,7 +2893,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»,
+"kanon_run_lookup1" AS «hierarchies/coverage 18»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3031,29 +3058,29 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
--- «hierarchies/coverage 17»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»
-
 -- «hierarchies/coverage 19»
+"kanon_run_lookup1" AS «hierarchies/coverage 20»
+
+-- «hierarchies/coverage 21»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 22»
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 2»
 "kanon_run_domain1" AS «hierarchies/blank_ends 54»,
-«hierarchies/coverage 17»
 «hierarchies/coverage 19»
+«hierarchies/coverage 21»
 UNION ALL
-«hierarchies/coverage 20»;
+«hierarchies/coverage 22»;
 
 -- «frequency/all_found 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»,
+"kanon_run_lookup1" AS «hierarchies/coverage 20»,
 
 -- «frequency/all_found 12»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» AS "labelled")
@@ -3109,10 +3136,10 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/blank_ends 57»
 «hierarchies/nesting 2»
 "kanon_run_domain1" AS «hierarchies/blank_ends 54»,
-«hierarchies/coverage 17»
 «hierarchies/coverage 19»
+«hierarchies/coverage 21»
 UNION ALL
-«hierarchies/coverage 20»;
+«hierarchies/coverage 22»;
 
 -- frequency/population/ambiguous
 «hierarchies/blank_ends 57»
@@ -3225,7 +3252,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 23»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3235,7 +3262,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 3»
 "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 23»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3244,7 +3271,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 23»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3392,7 +3419,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 24»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3401,7 +3428,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 4»
 "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 24»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3410,7 +3437,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 24»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3559,20 +3586,20 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 25»
 WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 26»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 27»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 24»
-«hierarchies/coverage 25»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 26»
+«hierarchies/coverage 27»;
 
 -- «evaluate/achieved 14»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM «evaluate/achieved 7» AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) AS "value_counts")
@@ -3581,9 +3608,9 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 24»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 26»,
 «evaluate/achieved 14»
 «evaluate/achieved 15»;
 
@@ -3594,29 +3621,29 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 "kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 62»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «hierarchies/blank_ends 61»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «hierarchies/blank_ends 61»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «hierarchies/blank_ends 61»
-«hierarchies/coverage 25»;
+«hierarchies/coverage 27»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 «hierarchies/blank_ends 61»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 23»
+«hierarchies/coverage 25»
 "kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 62»,
 «evaluate/achieved 14»
 «evaluate/achieved 15»;
@@ -3657,12 +3684,12 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGH
 «hierarchies/blank_ends 64»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 65»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 63»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «hierarchies/blank_ends 66»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -3713,7 +3740,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3731,7 +3758,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3743,20 +3770,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 10» AS "unread" FROM "kanon_run_downcoded0_minimal" AS "classes";
 
--- «disclosure/attacks/counted 51»
+-- «disclosure/attacks/counted 53»
 "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 52»
+-- «disclosure/attacks/counted 54»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 63»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3765,13 +3792,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 63»
-«hierarchies/coverage 26»
+«hierarchies/coverage 28»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3780,7 +3807,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- «hierarchies/blank_ends 68»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/blank_ends 32»,
@@ -3812,12 +3839,12 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGH
 «hierarchies/blank_ends 69»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
 "kanon_run_lookup0" AS «hierarchies/blank_ends 70»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 68»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «hierarchies/blank_ends 71»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -3871,7 +3898,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3889,7 +3916,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3898,20 +3925,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 22»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 21» AS "unread" FROM "kanon_run_downcoded1_minimal" AS "classes";
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
--- «disclosure/attacks/counted 56»
+-- «disclosure/attacks/counted 58»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 68»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3920,13 +3947,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 20»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 68»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3935,7 +3962,111 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+
+-- «hierarchies/coverage 30»
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0"),
+
+-- hierarchies/coverage
+«hierarchies/blank_ends 37»
+"kanon_run_domain0" AS «hierarchies/blank_ends 13»,
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 40»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+UNION ALL
+«hierarchies/coverage 15»;
+
+-- «disclosure/attacks/consistent 10»
+(
+SELECT COLLATE(CAST('a' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l1"
+UNION ALL
+SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('1' AS VARCHAR(MAX)), 'case_sensitive') AS "l1")
+
+-- «disclosure/attacks/consistent 11»
+"kanon_run_consistent_places0" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", COLLATE(CAST("own"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", CAST("positions"."l1" AS INTEGER) AS "sort" FROM "kanon_run_lookup0" AS "own" JOIN "kanon_run_consistent_positions0" AS "positions" ON "own"."l0" = "positions"."l0" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) AS "sortable"),
+
+-- «disclosure/attacks/consistent 12»
+"kanon_run_consistent_ranges0" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING("found"."label" FROM LENGTH(COLLATE(('' || "low"."label" || '..'), 'case_sensitive')) + 1)), 'case_sensitive') AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE 1 = 1 AND COLLATE((SUBSTRING("found"."label" FROM 1 FOR LENGTH(COLLATE(('' || "low"."label" || '..'), 'case_sensitive')))), 'case_sensitive') = COLLATE(('' || "low"."label" || '..'), 'case_sensitive')) AS "begun" CROSS JOIN "kanon_run_consistent_places0" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ''), 'case_sensitive') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') = "low"."label" UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') FROM LENGTH(COLLATE(('' || "low"."label" || '..'), 'case_sensitive')) + 1)), 'case_sensitive') AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') FROM 1 FOR LENGTH(COLLATE(('' || "low"."label" || '..'), 'case_sensitive')))), 'case_sensitive') = COLLATE(('' || "low"."label" || '..'), 'case_sensitive')) AS "begun" CROSS JOIN "kanon_run_consistent_places0" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ''), 'case_sensitive') AND "begun"."low_place" < "high"."place") AS "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places0") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 13»
+"kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label" FROM "kanon_run_lookup0" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" AS "ranges" CROSS JOIN "kanon_run_consistent_places0" AS "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" AS "ranges" CROSS JOIN "kanon_run_lookup0" AS "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+
+-- «disclosure/attacks/consistent 14»
+"kanon_run_consistent_places1" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", COLLATE(CAST("own"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", "own"."value" AS "sort" FROM "kanon_run_lookup1" AS "own" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) AS "sortable"),
+
+-- «disclosure/attacks/consistent 15»
+"kanon_run_consistent_ranges1" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" WHERE 1 = 1 AND "found"."label" = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE 1 = 1 AND "found"."label" = COLLATE(('<= ' || "high"."label"), 'case_sensitive') UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE 1 = 1 AND "found"."label" = COLLATE(('>= ' || "low"."label"), 'case_sensitive') UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING("found"."label" FROM LENGTH(COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')) + 1)), 'case_sensitive') AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE 1 = 1 AND COLLATE((SUBSTRING("found"."label" FROM 1 FOR LENGTH(COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')))), 'case_sensitive') = COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')) AS "begun" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ']'), 'case_sensitive') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') = "low"."label" UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') = COLLATE(('<= ' || "high"."label"), 'case_sensitive') UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') = COLLATE(('>= ' || "low"."label"), 'case_sensitive') UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') FROM LENGTH(COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')) + 1)), 'case_sensitive') AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') || ' or NULL'), 'case_sensitive') AND COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label" FROM 1 FOR LENGTH("found"."label") - 8) END), 'case_sensitive') FROM 1 FOR LENGTH(COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')))), 'case_sensitive') = COLLATE(('[' || "low"."label" || ', '), 'case_sensitive')) AS "begun" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ']'), 'case_sensitive') AND "begun"."low_place" < "high"."place") AS "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places1") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 16»
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE«disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", COLLATE«disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_consistent_places1" AS "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_lookup1" AS "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
+
+-- disclosure/attacks/consistent
+«hierarchies/blank_ends 37»
+«disclosure/attacks/consistent 1»
+"kanon_run_domain0" AS «hierarchies/blank_ends 13»,
+«hierarchies/coverage 30»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/blank_ends 37»
+"kanon_run_domain0" AS «hierarchies/blank_ends 13»,
+«hierarchies/coverage 30»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/blank_ends 37»
+"kanon_run_domain0" AS «hierarchies/blank_ends 13»,
+«hierarchies/coverage 30»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 49»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+"kanon_run_domain0" AS «hierarchies/blank_ends 13»,
+«hierarchies/coverage 30»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

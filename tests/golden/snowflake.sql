@@ -1243,6 +1243,15 @@ SELECT "published_at", "manifest" FROM "clinic"."kanon_sql_manifest" WHERE "run_
 -- release/manifest/named
 SELECT COUNT(*) AS "named" FROM "clinic"."kanon_sql_manifest" WHERE "release_name" = 'visits_release';
 
+-- release/kept/levels
+CREATE TABLE "clinic"."learned" AS SELECT 1 AS "level0", 0 AS "level1";
+
+-- release/kept/read
+SELECT "level0", "level1" FROM "clinic"."learned" AS "kept";
+
+-- release/kept/classes
+CREATE TABLE "clinic"."learned" AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY ("label_size0" - 1) * 3 + ("label_size1" - 1) * 2, COLLATE(CAST("label0" AS VARCHAR), ''), COLLATE(CAST("label1" AS VARCHAR), '')) AS BIGINT) AS "class_number", "label0" AS "label0", "level0" AS "level0", "label1" AS "label1", "level1" AS "level1" FROM "clinic"."classes" AS "classes";
+
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", COUNT(DISTINCT "unit") AS "class_size" FROM (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q0", "checked"."person" AS "unit", 1 AS "row_count" FROM "clinic"."visits" AS "checked" WHERE "checked"."kanon_masked" = 0) AS "frequency" GROUP BY "q0") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits" AS "checked" WHERE "checked"."kanon_masked" = 0;
 
@@ -1547,8 +1556,11 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- «hierarchies/coverage 8»
 WITH "kanon_run_meanings" AS (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '')),
 
+-- «hierarchies/coverage 10»
+(SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0")
+
 -- «hierarchies/coverage 9»
-"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_domain0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_meanings") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
 «hierarchies/coverage 8»
@@ -1608,16 +1620,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 "kanon_run_lookup0" AS «hierarchies/nesting 11»,
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»
+«hierarchies/coverage 11»
+"kanon_run_lookup1" AS «hierarchies/coverage 12»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -1639,7 +1651,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -1647,7 +1659,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 11»,
+"kanon_run_lookup1" AS «hierarchies/coverage 12»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
@@ -1655,7 +1667,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -1675,7 +1687,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -1688,7 +1700,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -1736,7 +1748,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1756,7 +1768,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -1792,16 +1804,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 "kanon_run_lookup0" AS «hierarchies/nesting 15»,
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»
+«hierarchies/coverage 13»
+"kanon_run_lookup1" AS «hierarchies/coverage 14»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -1823,7 +1835,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -1831,7 +1843,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 13»,
+"kanon_run_lookup1" AS «hierarchies/coverage 14»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
@@ -1839,7 +1851,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -1859,7 +1871,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -1872,7 +1884,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -1920,7 +1932,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/counted
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -1940,7 +1952,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 -- disclosure/attacks/revealed
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «disclosure/attacks/counted 35»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 36»
@@ -2018,16 +2030,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»
+«hierarchies/coverage 15»
+"kanon_run_lookup1" AS «hierarchies/coverage 16»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -2046,7 +2058,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -2054,7 +2066,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 15»,
+"kanon_run_lookup1" AS «hierarchies/coverage 16»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
@@ -2062,7 +2074,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2082,7 +2094,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -2095,7 +2107,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2115,7 +2127,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- frequency/all_found
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2147,7 +2159,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2159,7 +2171,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 16»
-«hierarchies/coverage 14»
+«hierarchies/coverage 15»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2188,16 +2200,16 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 "kanon_run_lookup0" AS «hierarchies/nesting 22»,
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 18»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
-"kanon_run_lookup1" AS «hierarchies/coverage 17»
+«hierarchies/coverage 17»
+"kanon_run_lookup1" AS «hierarchies/coverage 18»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -2213,16 +2225,16 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
 -- disclosure/attacks/order
 «hierarchies/nesting 19»
-«hierarchies/coverage 16»
+«hierarchies/coverage 17»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
-"kanon_run_lookup1" AS «hierarchies/coverage 17»,
+"kanon_run_lookup1" AS «hierarchies/coverage 18»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2245,19 +2257,25 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 19»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/coverage 20»
+"kanon_run_lookup1" AS «hierarchies/coverage 21»
+
+-- «hierarchies/coverage 22»
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»
+«hierarchies/coverage 19»
+«hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
-SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
+«hierarchies/coverage 22»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2273,7 +2291,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE(CAST("l2" AS VARCHAR), '') AND ("found0"."known" = 1 OR "found1"."known" = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR), '') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR), '') = "found1"."label";
 
@@ -2281,7 +2299,7 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 19»,
+"kanon_run_lookup1" AS «hierarchies/coverage 21»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
@@ -2295,76 +2313,60 @@ SELECT SUM(CASE WHEN COLLATE(CAST("l1" AS VARCHAR), '') IS DISTINCT FROM COLLATE
 -- «disclosure/attacks/consistent 6»
 "kanon_run_consistent_labelled1" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "vectors"."label0" AS "label0", "cover"."label" AS "label1" FROM "kanon_run_consistent_labelled0" AS "vectors" JOIN "kanon_run_consistent_cover1" AS "cover" ON "vectors"."q1" IS NOT DISTINCT FROM "cover"."value" JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0")
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT SUM("own"."row_count") FROM "kanon_run_consistent_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_rows") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_rows") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges"
 
 -- disclosure/attacks/consistent
 «hierarchies/nesting 23»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges";
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1") AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001;
-
--- «disclosure/attacks/counted 49»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
-
--- disclosure/attacks/counted
-«hierarchies/nesting 23»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» AS "cases";
-
--- disclosure/attacks/revealed
-«hierarchies/nesting 23»
-«hierarchies/coverage 18»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 49» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 50»
-(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "released"."q0", "released"."q1") AS "matched")
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors"."row_count") AS "people", SUM("released"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS "matched")
+
+-- «disclosure/attacks/counted 49»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases"
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 20»
-«hierarchies/coverage 18»
+«hierarchies/nesting 23»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases";
+«disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 23»
-«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2372,6 +2374,34 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 50» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
+
+-- «disclosure/attacks/counted 52»
+(SELECT "q0", "q1", "people", CAST(1 AS DOUBLE) / CAST("matches" AS DOUBLE) AS "risk", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "matches" < 3 THEN 1 ELSE 0 END AS "beyond" FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released"."row_count") AS "people", SUM("vectors"."row_count") AS "matches" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON "vectors"."label0" IS NOT DISTINCT FROM "released"."q0" AND "vectors"."label1" IS NOT DISTINCT FROM "released"."q1" GROUP BY "released"."q0", "released"."q1") AS "matched")
+
+-- «disclosure/attacks/counted 51»
+SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 52» AS "cases"
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
+
+-- disclosure/attacks/revealed
+«hierarchies/nesting 23»
+«hierarchies/coverage 19»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
 
 -- «hierarchies/nesting 26»
 WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
@@ -2387,29 +2417,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 27»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 20»
+-- «hierarchies/coverage 23»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/coverage 21»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»
+-- «hierarchies/coverage 24»
+"kanon_run_lookup1" AS «hierarchies/coverage 25»
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
-«hierarchies/coverage 20»
-«hierarchies/coverage 21»
+«hierarchies/coverage 23»
+«hierarchies/coverage 24»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 22»,
+"kanon_run_lookup1" AS «hierarchies/coverage 25»,
 
 -- frequency/all_found
 «hierarchies/nesting 26»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value") AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_minimal0_labels" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_labels") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_labels") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value" JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_minimal0_labels") AS "again2" ON "own"."p0" IS NOT DISTINCT FROM "again2"."value") AS "found1";
@@ -2429,7 +2459,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", S
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 21»
+«hierarchies/coverage 24»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2448,7 +2478,7 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2456,7 +2486,7 @@ SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "cla
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2476,16 +2506,16 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 13»,
 «hierarchies/nesting 30»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 26»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 27»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
-«hierarchies/coverage 23»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»
+«hierarchies/coverage 26»
+"kanon_run_lookup1" AS «hierarchies/coverage 27»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -2509,7 +2539,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+"kanon_run_lookup1" AS «hierarchies/coverage 27»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label")
@@ -2517,7 +2547,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2525,7 +2555,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 29»
-«hierarchies/coverage 23»
+«hierarchies/coverage 26»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -2595,7 +2625,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 28»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_known") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -2604,7 +2634,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/nesting 32»
 «hierarchies/nesting 33»
 "kanon_run_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_lookup1" AS «hierarchies/coverage 25»
+"kanon_run_lookup1" AS «hierarchies/coverage 28»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -2613,7 +2643,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 25»,
+"kanon_run_lookup1" AS «hierarchies/coverage 28»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -2767,29 +2797,29 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 30»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_population0") AS "found" LEFT JOIN «hierarchies/lookup_rows 1» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
--- «hierarchies/coverage 26»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
+"kanon_run_lookup1" AS «hierarchies/coverage 30»
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 31»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 32»
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_population0" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 35»
 "kanon_run_domain1" AS «hierarchies/nesting 34»,
-«hierarchies/coverage 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 UNION ALL
-«hierarchies/coverage 29»;
+«hierarchies/coverage 32»;
 
 -- «frequency/all_found 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 27»,
+"kanon_run_lookup1" AS «hierarchies/coverage 30»,
 
 -- «frequency/all_found 12»
 (SELECT "labelled".*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS "is_top" FROM «frequency/all_found 8» AS "labelled")
@@ -2840,10 +2870,10 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/nesting 36»
 «hierarchies/nesting 35»
 "kanon_run_domain1" AS «hierarchies/nesting 34»,
-«hierarchies/coverage 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
+«hierarchies/coverage 31»
 UNION ALL
-«hierarchies/coverage 29»;
+«hierarchies/coverage 32»;
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 36»
@@ -2938,7 +2968,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 33»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs0_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs0_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -2948,7 +2978,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 37»
 "kanon_run_beliefs0_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 33»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -2957,7 +2987,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs0_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3091,7 +3121,7 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 34»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_beliefs1_vectors") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_beliefs1_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
 -- hierarchies/coverage
@@ -3100,7 +3130,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 38»
 "kanon_run_beliefs1_domain1" AS «hierarchies/nesting 34»,
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 34»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3109,7 +3139,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 31»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 34»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR), '') AS "label", 0 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR), '') AS "label", 1 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR), '') AS "label", 2 AS "label_level" FROM "kanon_run_beliefs1_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
@@ -3254,20 +3284,20 @@ SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR), '') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR), '')),
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0")
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 
 -- hierarchies/coverage
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 "kanon_run_domain_sensitive0" AS «hierarchies/nesting 39»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»
-«hierarchies/coverage 34»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»
+«hierarchies/coverage 37»;
 
 -- «evaluate/achieved 12»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT COLLATE(CAST("original"."dx" AS VARCHAR), '') AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR), '')) AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON "counts"."value" IS NOT DISTINCT FROM "lookup"."value") AS "value_counts")
@@ -3276,9 +3306,9 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR)) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR), '') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON "held"."value_code" IS NOT DISTINCT FROM "reference"."reference_value") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 "kanon_run_domain_sensitive0" AS «hierarchies/nesting 39»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 33»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»,
 «evaluate/achieved 12»
 «evaluate/achieved 13»;
 
@@ -3289,24 +3319,24 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»
 
 -- hierarchies/nesting
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 «hierarchies/nesting 40»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 «hierarchies/nesting 40»
-«hierarchies/coverage 34»;
+«hierarchies/coverage 37»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 «hierarchies/nesting 40»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 32»
+«hierarchies/coverage 35»
 "kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»,
 «evaluate/achieved 12»
 «evaluate/achieved 13»;
@@ -3331,16 +3361,16 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 43»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 "kanon_run_lookup0" AS «hierarchies/nesting 44»,
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 39»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 42»
-«hierarchies/coverage 35»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»
+«hierarchies/coverage 38»
+"kanon_run_lookup1" AS «hierarchies/coverage 39»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3370,7 +3400,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON "vectors"."q0" IS NOT DISTINCT FROM "cover"."value"),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
@@ -3390,7 +3420,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3408,7 +3438,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3420,20 +3450,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 10» AS "unread" FROM "kanon_run_downcoded0_minimal" AS "classes";
 
--- «disclosure/attacks/counted 51»
+-- «disclosure/attacks/counted 53»
 "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 52»
+-- «disclosure/attacks/counted 54»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 42»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3442,13 +3472,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 42»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 51»
+«disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3457,7 +3487,7 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 52» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 53» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- «hierarchies/nesting 45»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
@@ -3473,16 +3503,16 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 46»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 40»
 "kanon_run_lookup0" AS «hierarchies/nesting 47»,
 
--- «hierarchies/coverage 38»
+-- «hierarchies/coverage 41»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR)) END, '') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
 
 -- hierarchies/coverage
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»
+«hierarchies/coverage 40»
+"kanon_run_lookup1" AS «hierarchies/coverage 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value";
@@ -3500,7 +3530,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON "found"."label" IS NOT DISTINCT FROM "level0"."label" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR), '') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON "found"."label" IS NOT DISTINCT FROM "level1"."label";
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 38»,
+"kanon_run_lookup1" AS «hierarchies/coverage 41»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l0" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value" UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(COLLATE(CAST("lookup"."l1" AS VARCHAR), ''), '0'), '.') ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR), '') END), '') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON "lookup"."value" IS NOT DISTINCT FROM "occurring"."value"),
@@ -3535,7 +3565,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3553,7 +3583,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3562,20 +3592,20 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 22»
 SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted", COALESCE(SUM("claimed" - "known"), 0) AS "refuted", «disclosure/attacks/downcoded_facts 21» AS "unread" FROM "kanon_run_downcoded1_minimal" AS "classes";
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN "kanon_run_lookup1" AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
--- «disclosure/attacks/counted 56»
+-- «disclosure/attacks/counted 58»
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON "own"."q0" IS NOT DISTINCT FROM "again0"."value" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON "own"."q1" IS NOT DISTINCT FROM "again1"."value")
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3584,13 +3614,13 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 20»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 45»
-«hierarchies/coverage 37»
+«hierarchies/coverage 40»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 54»
+«disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3599,7 +3629,132 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 55» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 56» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
+
+-- «hierarchies/coverage 42»
+"kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 10» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR)), '') = "labelled"."l0"),
+
+-- hierarchies/coverage
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
+«hierarchies/coverage 42»
+«hierarchies/coverage 20»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON "labels"."value" IS NOT DISTINCT FROM "found"."value"
+UNION ALL
+«hierarchies/coverage 22»;
+
+-- «disclosure/attacks/consistent 10»
+"kanon_run_consistent_places0" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", COLLATE(CAST("own"."l0" AS VARCHAR), '') AS "label", CAST("positions"."l1" AS INT) AS "sort" FROM "kanon_run_lookup0" AS "own" JOIN "kanon_run_consistent_positions0" AS "positions" ON "own"."l0" = "positions"."l0" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) AS "sortable"),
+
+-- «disclosure/attacks/consistent 11»
+"kanon_run_consistent_ranges0" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING("found"."label", LENGTH(COLLATE(('' || "low"."label" || '..'), '')) + 1)), '') AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE 1 = 1 AND COLLATE((SUBSTRING("found"."label", 1, LENGTH(COLLATE(('' || "low"."label" || '..'), '')))), '') = COLLATE(('' || "low"."label" || '..'), '')) AS "begun" CROSS JOIN "kanon_run_consistent_places0" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ''), '') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') = "low"."label" UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), ''), LENGTH(COLLATE(('' || "low"."label" || '..'), '')) + 1)), '') AS "behind" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places0" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), ''), 1, LENGTH(COLLATE(('' || "low"."label" || '..'), '')))), '') = COLLATE(('' || "low"."label" || '..'), '')) AS "begun" CROSS JOIN "kanon_run_consistent_places0" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ''), '') AND "begun"."low_place" < "high"."place") AS "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places0") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 12»
+"kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE(CAST("l0" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", COLLATE(CAST("l2" AS VARCHAR), '') AS "label" FROM "kanon_run_lookup0" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" AS "ranges" CROSS JOIN "kanon_run_consistent_places0" AS "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges0" AS "ranges" CROSS JOIN "kanon_run_lookup0" AS "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- «disclosure/attacks/consistent 13»
+"kanon_run_consistent_places1" AS (SELECT "value", "label", ROW_NUMBER() OVER (ORDER BY "sort") AS "place" FROM (SELECT "own"."value" AS "value", COLLATE(CAST("own"."l0" AS VARCHAR), '') AS "label", "own"."value" AS "sort" FROM "kanon_run_lookup1" AS "own" WHERE NOT "own"."value" IS NULL AND NOT "own"."l0" IS NULL) AS "sortable"),
+
+-- «disclosure/attacks/consistent 14»
+"kanon_run_consistent_ranges1" AS (SELECT "label", MIN("low_place") AS "low_place", MIN("high_place") AS "high_place", MIN("has_null") AS "has_null" FROM (SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" WHERE 1 = 1 AND "found"."label" = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE 1 = 1 AND "found"."label" = COLLATE(('<= ' || "high"."label"), '') UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 0 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE 1 = 1 AND "found"."label" = COLLATE(('>= ' || "low"."label"), '') UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 0 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING("found"."label", LENGTH(COLLATE(('[' || "low"."label" || ', '), '')) + 1)), '') AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE 1 = 1 AND COLLATE((SUBSTRING("found"."label", 1, LENGTH(COLLATE(('[' || "low"."label" || ', '), '')))), '') = COLLATE(('[' || "low"."label" || ', '), '')) AS "begun" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ']'), '') AND "begun"."low_place" < "high"."place" UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", "low"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') = "low"."label" UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') = 'not NULL' UNION ALL SELECT "found"."label" AS "label", 1 AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') = COLLATE(('<= ' || "high"."label"), '') UNION ALL SELECT "found"."label" AS "label", "low"."place" AS "low_place", 2147483647 AS "high_place", 1 AS "has_null" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') = COLLATE(('>= ' || "low"."label"), '') UNION ALL SELECT "begun"."label" AS "label", "begun"."low_place" AS "low_place", "high"."place" AS "high_place", 1 AS "has_null" FROM (SELECT "found"."label" AS "label", "low"."place" AS "low_place", COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), ''), LENGTH(COLLATE(('[' || "low"."label" || ', '), '')) + 1)), '') AS "behind" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" CROSS JOIN "kanon_run_consistent_places1" AS "low" WHERE "found"."label" = COLLATE((COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), '') || ' or NULL'), '') AND COLLATE((SUBSTRING(COLLATE((CASE WHEN LENGTH("found"."label") > 8 THEN SUBSTRING("found"."label", 1, LENGTH("found"."label") - 8) END), ''), 1, LENGTH(COLLATE(('[' || "low"."label" || ', '), '')))), '') = COLLATE(('[' || "low"."label" || ', '), '')) AS "begun" CROSS JOIN "kanon_run_consistent_places1" AS "high" WHERE "begun"."behind" = COLLATE(("high"."label" || ']'), '') AND "begun"."low_place" < "high"."place") AS "readings" WHERE NOT "label" IN (SELECT "label" FROM "kanon_run_consistent_places1") GROUP BY "label" HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 15»
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE«disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", COLLATE«disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_consistent_places1" AS "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_lookup1" AS "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON "labelled"."label" IS NOT DISTINCT FROM "found"."label"),
+
+-- disclosure/attacks/consistent
+«hierarchies/nesting 23»
+«disclosure/attacks/consistent 1»
+"kanon_run_domain0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 49»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+"kanon_run_domain0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('x', '') AS "l1", COLLATE('*', '') AS "l2"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('y', '') AS "l1", COLLATE('*', '') AS "l2"),
+«hierarchies/coverage 42»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT COLLATE('a', '') AS "l0", COLLATE('0', '') AS "l1"
+UNION ALL
+SELECT COLLATE('b', '') AS "l0", COLLATE('1', '') AS "l1"),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS VARCHAR), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

@@ -1251,6 +1251,15 @@ SELECT published_at, manifest FROM "clinic"."kanon_sql_manifest" WHERE run_id = 
 -- release/manifest/named
 SELECT COUNT(*) AS named FROM "clinic"."kanon_sql_manifest" WHERE release_name = 'visits_release';
 
+-- release/kept/levels
+CREATE TABLE "clinic"."learned" AS SELECT 1 AS "level0", 0 AS "level1";
+
+-- release/kept/read
+SELECT "level0", "level1" FROM "clinic"."learned" AS kept;
+
+-- release/kept/classes
+CREATE TABLE "clinic"."learned" AS SELECT CAST(ROW_NUMBER() OVER (ORDER BY ("label_size0" - 1) * 3 + ("label_size1" - 1) * 2 NULLS LAST, CAST("label0" AS TEXT) COLLATE BINARY NULLS LAST, CAST("label1" AS TEXT) COLLATE BINARY NULLS LAST) AS INTEGER) AS class_number, "label0" AS "label0", "level0" AS "level0", "label1" AS "label1", "level1" AS "level1" FROM "clinic"."classes" AS classes;
+
 -- evaluate/achieved
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST(class_size AS INTEGER) AS TEXT)) - CASE WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '2' THEN 2 WHEN CAST(CAST(class_size AS INTEGER) AS TEXT) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT CAST(CAST(COUNT(*) AS INTEGER) AS INTEGER) AS class_rows, COUNT(DISTINCT unit) AS class_size FROM (SELECT "checked"."sex" COLLATE BINARY AS "q0", "checked"."person" AS unit, 1 AS row_count FROM "clinic"."visits" AS checked WHERE "checked"."kanon_masked" = 0) AS frequency GROUP BY "q0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."visits" AS checked WHERE "checked"."kanon_masked" = 0;
 
@@ -1577,8 +1586,11 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
 ))
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
+-- «hierarchies/coverage 9»
+(SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0")
+
 -- «hierarchies/coverage 8»
-"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_meanings") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_domain0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
+"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_meanings") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
 WITH "kanon_run_meanings" AS (SELECT "kanon_source"."dx" COLLATE BINARY AS "q0", COUNT(*) AS row_count FROM "clinic"."visits_release" AS kanon_source GROUP BY "kanon_source"."dx" COLLATE BINARY),
@@ -1645,16 +1657,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 10»
 "kanon_run_lookup0" AS «hierarchies/nesting 11»,
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_joined_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 8»
-«hierarchies/coverage 9»
-"kanon_run_lookup1" AS «hierarchies/coverage 10»
+«hierarchies/coverage 10»
+"kanon_run_lookup1" AS «hierarchies/coverage 11»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_joined_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -1676,7 +1688,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -1684,7 +1696,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 10»,
+"kanon_run_lookup1" AS «hierarchies/coverage 11»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_joined_labels0") AS found ON labelled.label IS found.label)
@@ -1692,7 +1704,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined0_cover1" AS «disclosure/attacks/unknown 3»
@@ -1715,7 +1727,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 8»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -1728,7 +1740,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 "kanon_run_joined1_cover1" AS «disclosure/attacks/unknown 5»
@@ -1776,7 +1788,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 21»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 22»
@@ -1796,7 +1808,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 8»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 21»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 22»
@@ -1832,16 +1844,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 "kanon_run_lookup0" AS «hierarchies/nesting 15»,
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_values_0__people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 12»
-«hierarchies/coverage 11»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»
+«hierarchies/coverage 12»
+"kanon_run_lookup1" AS «hierarchies/coverage 13»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_values_0__people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -1863,7 +1875,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -1871,7 +1883,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/coverage 12»,
+"kanon_run_lookup1" AS «hierarchies/coverage 13»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_values_0__labels0") AS found ON labelled.label IS found.label)
@@ -1879,7 +1891,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_0_cover1" AS «disclosure/attacks/unknown 8»
@@ -1899,7 +1911,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -1912,7 +1924,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 "kanon_run_values_0_1_cover1" AS «disclosure/attacks/unknown 10»
@@ -1960,7 +1972,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/counted
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 34»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 35»
@@ -1980,7 +1992,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 -- disclosure/attacks/revealed
 «hierarchies/nesting 12»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/counted 34»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 35»
@@ -2064,16 +2076,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 "kanon_run_lookup0" AS «hierarchies/nesting 18»,
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 15»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_placed_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»
+«hierarchies/coverage 14»
+"kanon_run_lookup1" AS «hierarchies/coverage 15»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_placed_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -2092,7 +2104,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2100,7 +2112,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 14»,
+"kanon_run_lookup1" AS «hierarchies/coverage 15»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_placed0") AS found ON labelled.label IS found.label)
@@ -2108,7 +2120,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed0_cover1" AS «disclosure/attacks/unknown 13»
@@ -2128,7 +2140,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/level_differences 1»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2141,7 +2153,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 "kanon_run_placed1_cover1" AS «disclosure/attacks/unknown 15»
@@ -2161,7 +2173,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- frequency/all_found
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 1»
@@ -2193,7 +2205,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_cells
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2205,7 +2217,7 @@ SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0",
 
 -- disclosure/attacks/position_revealed
 «hierarchies/nesting 16»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2234,16 +2246,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 16»
 "kanon_run_lookup0" AS «hierarchies/nesting 22»,
 
--- «hierarchies/coverage 16»
+-- «hierarchies/coverage 17»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_ordered_values") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 19»
-«hierarchies/coverage 15»
-"kanon_run_lookup1" AS «hierarchies/coverage 16»
+«hierarchies/coverage 16»
+"kanon_run_lookup1" AS «hierarchies/coverage 17»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_ordered_values" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -2259,16 +2271,16 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
 -- disclosure/attacks/order
 «hierarchies/nesting 19»
-«hierarchies/coverage 15»
+«hierarchies/coverage 16»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS found.label),
-"kanon_run_lookup1" AS «hierarchies/coverage 16»,
+"kanon_run_lookup1" AS «hierarchies/coverage 17»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_ordered_labels") AS found ON labelled.label IS found.label),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
@@ -2291,19 +2303,25 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 18»
 "kanon_run_lookup0" AS «hierarchies/nesting 25»,
 
--- «hierarchies/coverage 18»
+-- «hierarchies/coverage 20»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistent_people") AS distinct_values) AS labelled)
+
+-- «hierarchies/coverage 19»
+"kanon_run_lookup1" AS «hierarchies/coverage 20»
+
+-- «hierarchies/coverage 21»
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q1") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
 «hierarchies/nesting 23»
-«hierarchies/coverage 17»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»
+«hierarchies/coverage 18»
+«hierarchies/coverage 19»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
-SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q1") AS found ON labels.value IS found.value;
+«hierarchies/coverage 21»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
@@ -2319,7 +2337,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 
 -- disclosure/attacks/level_differences
 «hierarchies/nesting 23»
-«hierarchies/coverage 17»
+«hierarchies/coverage 18»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT) COLLATE BINARY AND ("found0".known = 1 OR "found1".known = 1) THEN 1 ELSE 0 END) AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON CAST("l1" AS TEXT) COLLATE BINARY = "found0".label LEFT JOIN (SELECT DISTINCT "q0" AS label, 1 AS known FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON CAST("l2" AS TEXT) COLLATE BINARY = "found1".label;
 
@@ -2327,7 +2345,7 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 18»,
+"kanon_run_lookup1" AS «hierarchies/coverage 20»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 4» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found ON labelled.label IS found.label),
@@ -2341,76 +2359,60 @@ SELECT SUM(CASE WHEN CAST("l1" AS TEXT) COLLATE BINARY IS NOT CAST("l2" AS TEXT)
 -- «disclosure/attacks/consistent 6»
 "kanon_run_consistent_labelled1" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", vectors."label0" AS "label0", cover.label AS "label1" FROM "kanon_run_consistent_labelled0" AS vectors JOIN "kanon_run_consistent_cover1" AS cover ON vectors."q1" IS cover.value JOIN (SELECT DISTINCT "q0" FROM "kanon_run_consistent_rows") AS released ON vectors."label0" IS released."q0")
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM(own.row_count) FROM "kanon_run_consistent_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value)
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT SUM(own.row_count) FROM "kanon_run_consistent_rows" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_rows") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistent_rows") AS "again1" ON own."q1" IS "again1".value)
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors."q0", vectors."q1") AS degree, SUM(vectors.row_count) OVER (PARTITION BY released."q0", released."q1") AS records, ROW_NUMBER() OVER (PARTITION BY vectors."q0", vectors."q1" ORDER BY released.row_count NULLS LAST) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released."q0", released."q1" ORDER BY vectors.row_count NULLS LAST) AS row_edge FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges
 
 -- disclosure/attacks/consistent
 «hierarchies/nesting 23»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 17»
+«hierarchies/coverage 18»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN person_edge = 1 THEN people ELSE 0 END), 0) AS alone, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS of_nobody, MAX(degree) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > records THEN released - records ELSE 0 END), 0) AS missing, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM (SELECT vectors.row_count AS people, released.row_count AS released, COUNT(*) OVER (PARTITION BY vectors."q0", vectors."q1") AS degree, SUM(vectors.row_count) OVER (PARTITION BY released."q0", released."q1") AS records, ROW_NUMBER() OVER (PARTITION BY vectors."q0", vectors."q1" ORDER BY released.row_count NULLS LAST) AS person_edge, ROW_NUMBER() OVER (PARTITION BY released."q0", released."q1" ORDER BY vectors.row_count NULLS LAST) AS row_edge FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges;
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0" NULLS LAST, vectors."q1" NULLS LAST) AS person, DENSE_RANK() OVER (ORDER BY released."q0" NULLS LAST, released."q1" NULLS LAST) AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges) AS told GROUP BY own, low, high, place LIMIT 20001
 
 -- disclosure/attacks/graph
 «hierarchies/nesting 23»
-«hierarchies/coverage 17»
+«hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT own, low, high, place, MIN(released) AS released, SUM(people) AS people FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY person) <= 2 THEN 0 ELSE person END AS own, MIN(place) OVER (PARTITION BY person) AS low, MAX(place) OVER (PARTITION BY person) AS high, place, released, people FROM (SELECT DENSE_RANK() OVER (ORDER BY vectors."q0" NULLS LAST, vectors."q1" NULLS LAST) AS person, DENSE_RANK() OVER (ORDER BY released."q0" NULLS LAST, released."q1" NULLS LAST) AS place, vectors.row_count AS people, released.row_count AS released FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1") AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
-
--- «disclosure/attacks/counted 48»
-(SELECT "q0", "q1", people, CAST(1 AS REAL) / CAST(matches AS REAL) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors".row_count) AS people, SUM("released".row_count) AS matches FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS matched)
-
--- disclosure/attacks/counted
-«hierarchies/nesting 23»
-«hierarchies/coverage 17»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 48» AS cases;
-
--- disclosure/attacks/revealed
-«hierarchies/nesting 23»
-«hierarchies/coverage 17»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT "q0", "q1", people FROM «disclosure/attacks/counted 48» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0" NULLS LAST, "q1" NULLS LAST LIMIT 3;
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 49»
-(SELECT "q0", "q1", people, CAST(1 AS REAL) / CAST(matches AS REAL) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released".row_count) AS people, SUM("vectors".row_count) AS matches FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1" GROUP BY "released"."q0", "released"."q1") AS matched)
+(SELECT "q0", "q1", people, CAST(1 AS REAL) / CAST(matches AS REAL) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", MIN("vectors".row_count) AS people, SUM("released".row_count) AS matches FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1" GROUP BY "vectors"."q0", "vectors"."q1") AS matched)
+
+-- «disclosure/attacks/counted 48»
+SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_people") AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 49» AS cases
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 20»
-«hierarchies/coverage 17»
+«hierarchies/nesting 23»
+«hierarchies/coverage 18»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 7» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 8» AS "found1" FROM «disclosure/attacks/counted 49» AS cases;
+«disclosure/attacks/counted 48»;
 
 -- disclosure/attacks/revealed
 «hierarchies/nesting 23»
-«hierarchies/coverage 17»
+«hierarchies/coverage 18»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2418,6 +2420,34 @@ SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", people FROM «disclosure/attacks/counted 49» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0" NULLS LAST, "q1" NULLS LAST LIMIT 3;
+
+-- «disclosure/attacks/counted 51»
+(SELECT "q0", "q1", people, CAST(1 AS REAL) / CAST(matches AS REAL) AS risk, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS exposed, CASE WHEN matches < 3 THEN 1 ELSE 0 END AS beyond FROM (SELECT "released"."q0" AS "q0", "released"."q1" AS "q1", MIN("released".row_count) AS people, SUM("vectors".row_count) AS matches FROM "kanon_run_consistent_labelled1" AS vectors JOIN "kanon_run_consistent_rows" AS released ON vectors."label0" IS released."q0" AND vectors."label1" IS released."q1" GROUP BY "released"."q0", "released"."q1") AS matched)
+
+-- «disclosure/attacks/counted 50»
+SELECT (SELECT SUM(row_count) FROM "kanon_run_consistent_rows") AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, NULL AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 51» AS cases
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+«hierarchies/coverage 18»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 50»;
+
+-- disclosure/attacks/revealed
+«hierarchies/nesting 23»
+«hierarchies/coverage 18»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT "q0", "q1", people FROM «disclosure/attacks/counted 51» AS cases WHERE exposed = 1 ORDER BY risk DESC, "q0" NULLS LAST, "q1" NULLS LAST LIMIT 3;
 
 -- hierarchies/forms
 SELECT MIN(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "least0", MAX(CASE WHEN TYPEOF(checked."sex") = 'text' AND INSTR(checked."sex", CHAR(0)) > 0 THEN 'text with a zero byte' ELSE NULLIF(TYPEOF(checked."sex"), 'null') END) AS "greatest0", MIN(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "least1", MAX(CASE WHEN TYPEOF(checked."age") IN ('integer', 'real') THEN 'decimal' ELSE NULLIF(TYPEOF(checked."age"), 'null') END) AS "greatest1" FROM "clinic"."other" AS checked;
@@ -2436,29 +2466,29 @@ WITH "kanon_run_minimal0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 27»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 19»
+-- «hierarchies/coverage 22»
 "kanon_run_lookup0" AS «hierarchies/nesting 28»,
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 24»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_people") AS distinct_values) AS labelled)
 
--- «hierarchies/coverage 20»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»
+-- «hierarchies/coverage 23»
+"kanon_run_lookup1" AS «hierarchies/coverage 24»
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
-«hierarchies/coverage 19»
-«hierarchies/coverage 20»
+«hierarchies/coverage 22»
+«hierarchies/coverage 23»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_minimal0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 21»,
+"kanon_run_lookup1" AS «hierarchies/coverage 24»,
 
 -- frequency/all_found
 «hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_minimal0_labels" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_minimal0_labels") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_minimal0_labels") AS "again1" ON own."q1" IS "again1".value JOIN (SELECT DISTINCT "p0" AS value FROM "kanon_run_minimal0_labels") AS "again2" ON own."p0" IS "again2".value) AS "found1";
@@ -2478,7 +2508,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/coverage 20»
+«hierarchies/coverage 23»
 SELECT SUM(CASE WHEN "level0".known IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_minimal0_labels") AS found LEFT JOIN (SELECT DISTINCT CAST«disclosure/attacks/counted 8» COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup1") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST«disclosure/attacks/counted 9» COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup1") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2497,7 +2527,7 @@ SELECT class_number, value_number, missing, protected_value, row_count FROM "kan
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2505,7 +2535,7 @@ SELECT class_number, cell_rows FROM (SELECT classes.class_number AS class_number
 
 -- disclosure/attacks/cells
 «hierarchies/nesting 26»
-«hierarchies/coverage 19»
+«hierarchies/coverage 22»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -2525,16 +2555,16 @@ WITH "kanon_run_guessed0__people" AS «hierarchies/nesting 13»,
 «hierarchies/nesting 30»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 25»
 "kanon_run_lookup0" AS «hierarchies/nesting 31»,
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 26»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_guessed0__people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 29»
-«hierarchies/coverage 22»
-"kanon_run_lookup1" AS «hierarchies/coverage 23»
+«hierarchies/coverage 25»
+"kanon_run_lookup1" AS «hierarchies/coverage 26»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_guessed0__people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -2558,7 +2588,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/unknown 17» AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS found.label),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/coverage 23»,
+"kanon_run_lookup1" AS «hierarchies/coverage 26»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_guessed0__labels0") AS found ON labelled.label IS found.label)
@@ -2566,7 +2596,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 22»
+«hierarchies/coverage 25»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0_0_cover1" AS «disclosure/attacks/unknown 19»
@@ -2577,7 +2607,7 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 
 -- disclosure/attacks/guessed
 «hierarchies/nesting 29»
-«hierarchies/coverage 22»
+«hierarchies/coverage 25»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 "kanon_run_guessed0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_guessed0__people"),
@@ -2653,7 +2683,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 27»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_known") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
@@ -2667,7 +2697,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_lookup1" AS «hierarchies/coverage 24»
+"kanon_run_lookup1" AS «hierarchies/coverage 27»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -2676,7 +2706,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_valu
 "kanon_run_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 2»
-"kanon_run_lookup1" AS «hierarchies/coverage 24»,
+"kanon_run_lookup1" AS «hierarchies/coverage 27»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -2860,16 +2890,16 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 29»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_population0") AS found LEFT JOIN «hierarchies/lookup_rows 1» AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 25»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
+"kanon_run_lookup1" AS «hierarchies/coverage 29»
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 30»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q0") AS found ON labels.value IS found.value
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 31»
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_population0" GROUP BY "q1") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
@@ -2881,13 +2911,13 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«hierarchies/coverage 25»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 UNION ALL
-«hierarchies/coverage 28»;
+«hierarchies/coverage 31»;
 
 -- «frequency/all_found 10»
-"kanon_run_lookup1" AS «hierarchies/coverage 26»,
+"kanon_run_lookup1" AS «hierarchies/coverage 29»,
 
 -- «frequency/all_found 11»
 (SELECT labelled.*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS is_top FROM «frequency/all_found 8» AS labelled)
@@ -2958,10 +2988,10 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-«hierarchies/coverage 25»
-«hierarchies/coverage 27»
+«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 UNION ALL
-«hierarchies/coverage 28»;
+«hierarchies/coverage 31»;
 
 -- frequency/population/ambiguous
 «hierarchies/nesting 35»
@@ -3095,7 +3125,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 29»
+-- «hierarchies/coverage 32»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs0_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs0_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
@@ -3110,7 +3140,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs0_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs0_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3119,7 +3149,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS do
 "kanon_run_beliefs0_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 8»
-"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 29»,
+"kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 32»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs0_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3273,7 +3303,7 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 33»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_beliefs1_vectors") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_beliefs1_domain1") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
 -- hierarchies/coverage
@@ -3287,7 +3317,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
   ('it''s', 'x', '*'),
   ('F\', 'y', '*')
 )),
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_beliefs1_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_beliefs1_vectors" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3296,7 +3326,7 @@ SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS do
 "kanon_run_beliefs1_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup0" AS meant) AS meanings GROUP BY value, label),
 
 -- «frequency/population/ambiguous 11»
-"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 30»,
+"kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 33»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, meant.l0 COLLATE BINARY AS label, 0 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l1 COLLATE BINARY AS label, 1 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant UNION ALL SELECT meant.value AS value, meant.l2 COLLATE BINARY AS label, 2 AS label_level FROM "kanon_run_beliefs1_lookup1" AS meant) AS meanings GROUP BY value, label)
@@ -3463,10 +3493,10 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 34»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", CAST('*' AS TEXT) AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0" NULLS LAST) - 1 AS INTEGER) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1" NULLS LAST) AS INTEGER) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1" NULLS LAST) - 1 AS INTEGER) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2" NULLS LAST) AS INTEGER) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON found.value COLLATE BINARY = labelled."l0")
 
--- «hierarchies/coverage 32»
+-- «hierarchies/coverage 35»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS found.value
 
 -- hierarchies/coverage
@@ -3477,8 +3507,8 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 31»
-«hierarchies/coverage 32»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 34»
+«hierarchies/coverage 35»;
 
 -- «evaluate/achieved 13»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS REAL) / NULLIF(CAST(SUM(reference_count) OVER () AS REAL), 0), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM (SELECT "original"."dx" COLLATE BINARY AS value, COUNT(*) AS reference_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY) AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS lookup.value) AS value_counts),
@@ -3494,7 +3524,7 @@ SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2", column4 AS "l3" FROM (
   ('it''s', 'y', 'x', '*'),
   ('b\', 'w', 'z', '*')
 )),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 31»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 34»,
 «evaluate/achieved 13»
 «evaluate/achieved 14»;
 
@@ -3514,7 +3544,7 @@ SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FR
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
 «hierarchies/nesting 38»
-«hierarchies/coverage 32»;
+«hierarchies/coverage 35»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT "original"."dx" COLLATE BINARY AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY "original"."dx" COLLATE BINARY),
@@ -3553,16 +3583,16 @@ WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 41»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 33»
+-- «hierarchies/coverage 36»
 "kanon_run_lookup0" AS «hierarchies/nesting 42»,
 
--- «hierarchies/coverage 34»
+-- «hierarchies/coverage 37»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 40»
-«hierarchies/coverage 33»
-"kanon_run_lookup1" AS «hierarchies/coverage 34»
+«hierarchies/coverage 36»
+"kanon_run_lookup1" AS «hierarchies/coverage 37»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3592,7 +3622,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 34»,
+"kanon_run_lookup1" AS «hierarchies/coverage 37»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS found.label),
@@ -3612,7 +3642,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3630,7 +3660,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3642,20 +3672,20 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 10» AS unread FROM "kanon_run_downcoded0_minimal" AS classes;
 
--- «disclosure/attacks/counted 50»
+-- «disclosure/attacks/counted 52»
 "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 51»
+-- «disclosure/attacks/counted 53»
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value)
 
--- «disclosure/attacks/counted 52»
+-- «disclosure/attacks/counted 54»
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 40»
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 50»
+«disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3664,13 +3694,13 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 51» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 52» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 40»
-«hierarchies/coverage 33»
+«hierarchies/coverage 36»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 50»
+«disclosure/attacks/counted 52»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3679,7 +3709,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 51» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 52» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 53» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 54» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- «hierarchies/nesting 43»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
@@ -3695,16 +3725,16 @@ WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 20»,
 «hierarchies/nesting 44»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 38»
 "kanon_run_lookup0" AS «hierarchies/nesting 45»,
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 39»
 (SELECT value, "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0" NULLS LAST) AS INTEGER) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", CAST('*' AS TEXT) AS "l1" FROM (SELECT value, CAST(CASE WHEN value IS NULL THEN NULL ELSE (CAST(value AS TEXT)) END AS TEXT) COLLATE BINARY AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»
+«hierarchies/coverage 38»
+"kanon_run_lookup1" AS «hierarchies/coverage 39»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS found.value;
@@ -3722,7 +3752,7 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT found.label IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN (SELECT DISTINCT CAST("l0" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level0" ON found.label IS "level0".label LEFT JOIN (SELECT DISTINCT CAST("l1" AS TEXT) COLLATE BINARY AS label, 1 AS known FROM "kanon_run_lookup0") AS "level1" ON found.label IS "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 36»,
+"kanon_run_lookup1" AS «hierarchies/coverage 39»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l0" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l0" COLLATE BINARY, '0'), '.') ELSE "lookup"."l0" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, CAST(CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE("lookup"."l1" COLLATE BINARY, '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM("lookup"."l1" COLLATE BINARY, '0'), '.') ELSE "lookup"."l1" COLLATE BINARY END AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS occurring.value),
@@ -3757,7 +3787,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3775,7 +3805,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3784,20 +3814,20 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 22»
 SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COALESCE(SUM(claimed - known), 0) AS refuted, «disclosure/attacks/downcoded_facts 21» AS unread FROM "kanon_run_downcoded1_minimal" AS classes;
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS "again1".value)
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_classes") AS "again0" ON own."q0" IS "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_classes") AS "again1" ON own."q1" IS "again1".value)
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3806,13 +3836,13 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 20»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
 «hierarchies/nesting 43»
-«hierarchies/coverage 35»
+«hierarchies/coverage 38»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -3821,7 +3851,141 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 56» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 57» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE CAST(1.0 * known AS REAL) / held END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
+
+-- «hierarchies/coverage 40»
+"kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", CAST('*' AS TEXT) AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 9» AS labelled ON found.value COLLATE BINARY = labelled."l0"),
+
+-- hierarchies/coverage
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*')
+)),
+«hierarchies/coverage 40»
+«hierarchies/coverage 19»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT labels.value IS NULL AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS found.value
+UNION ALL
+«hierarchies/coverage 21»;
+
+-- «disclosure/attacks/consistent 10»
+"kanon_run_consistent_places0" AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY sort NULLS LAST) AS place FROM (SELECT own.value AS value, "own"."l0" COLLATE BINARY AS label, CAST(positions.l1 AS INTEGER) AS sort FROM "kanon_run_lookup0" AS own JOIN "kanon_run_consistent_positions0" AS positions ON own.l0 = positions.l0 WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+
+-- «disclosure/attacks/consistent 11»
+"kanon_run_consistent_ranges0" AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT found.label AS label, low.place AS low_place, CAST(SUBSTRING(found.label, LENGTH(CAST('' || low.label || '..' AS TEXT) COLLATE BINARY) + 1) AS TEXT) COLLATE BINARY AS behind FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places0" AS low WHERE 1 = 1 AND CAST(SUBSTRING(found.label, 1, LENGTH(CAST('' || low.label || '..' AS TEXT) COLLATE BINARY)) AS TEXT) COLLATE BINARY = CAST('' || low.label || '..' AS TEXT) COLLATE BINARY) AS begun CROSS JOIN "kanon_run_consistent_places0" AS high WHERE begun.behind = CAST(high.label || '' AS TEXT) COLLATE BINARY AND begun.low_place < high.place UNION ALL SELECT found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places0" AS low WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY = low.label UNION ALL SELECT begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT found.label AS label, low.place AS low_place, CAST(SUBSTRING(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY, LENGTH(CAST('' || low.label || '..' AS TEXT) COLLATE BINARY) + 1) AS TEXT) COLLATE BINARY AS behind FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places0" AS low WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(SUBSTRING(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY, 1, LENGTH(CAST('' || low.label || '..' AS TEXT) COLLATE BINARY)) AS TEXT) COLLATE BINARY = CAST('' || low.label || '..' AS TEXT) COLLATE BINARY) AS begun CROSS JOIN "kanon_run_consistent_places0" AS high WHERE begun.behind = CAST(high.label || '' AS TEXT) COLLATE BINARY AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM "kanon_run_consistent_places0") GROUP BY label HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 12»
+"kanon_run_consistent_cover0" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM (SELECT value, CAST("l0" AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup0" WHERE value IS NULL OR NOT "l0" IS NULL UNION ALL SELECT value, CAST("l2" AS TEXT) COLLATE BINARY AS label FROM "kanon_run_lookup0" UNION ALL SELECT places.value AS value, ranges.label AS label FROM "kanon_run_consistent_ranges0" AS ranges CROSS JOIN "kanon_run_consistent_places0" AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT own.value AS value, ranges.label AS label FROM "kanon_run_consistent_ranges0" AS ranges CROSS JOIN "kanon_run_lookup0" AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT "q0" AS label FROM "kanon_run_consistent_rows") AS found ON labelled.label IS found.label),
+
+-- «disclosure/attacks/consistent 13»
+"kanon_run_consistent_places1" AS (SELECT value, label, ROW_NUMBER() OVER (ORDER BY sort NULLS LAST) AS place FROM (SELECT own.value AS value, "own"."l0" COLLATE BINARY AS label, own.value AS sort FROM "kanon_run_lookup1" AS own WHERE NOT own.value IS NULL AND NOT own.l0 IS NULL) AS sortable),
+
+-- «disclosure/attacks/consistent 14»
+"kanon_run_consistent_ranges1" AS (SELECT label, MIN(low_place) AS low_place, MIN(high_place) AS high_place, MIN(has_null) AS has_null FROM (SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found WHERE 1 = 1 AND found.label = 'not NULL' UNION ALL SELECT found.label AS label, 1 AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS high WHERE 1 = 1 AND found.label = CAST('<= ' || high.label AS TEXT) COLLATE BINARY UNION ALL SELECT found.label AS label, low.place AS low_place, 2147483647 AS high_place, 0 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS low WHERE 1 = 1 AND found.label = CAST('>= ' || low.label AS TEXT) COLLATE BINARY UNION ALL SELECT begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 0 AS has_null FROM (SELECT found.label AS label, low.place AS low_place, CAST(SUBSTRING(found.label, LENGTH(CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY) + 1) AS TEXT) COLLATE BINARY AS behind FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS low WHERE 1 = 1 AND CAST(SUBSTRING(found.label, 1, LENGTH(CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY)) AS TEXT) COLLATE BINARY = CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY) AS begun CROSS JOIN "kanon_run_consistent_places1" AS high WHERE begun.behind = CAST(high.label || ']' AS TEXT) COLLATE BINARY AND begun.low_place < high.place UNION ALL SELECT found.label AS label, low.place AS low_place, low.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS low WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY = low.label UNION ALL SELECT found.label AS label, 1 AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY = 'not NULL' UNION ALL SELECT found.label AS label, 1 AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS high WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY = CAST('<= ' || high.label AS TEXT) COLLATE BINARY UNION ALL SELECT found.label AS label, low.place AS low_place, 2147483647 AS high_place, 1 AS has_null FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS low WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY = CAST('>= ' || low.label AS TEXT) COLLATE BINARY UNION ALL SELECT begun.label AS label, begun.low_place AS low_place, high.place AS high_place, 1 AS has_null FROM (SELECT found.label AS label, low.place AS low_place, CAST(SUBSTRING(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY, LENGTH(CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY) + 1) AS TEXT) COLLATE BINARY AS behind FROM (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found CROSS JOIN "kanon_run_consistent_places1" AS low WHERE found.label = CAST(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY || ' or NULL' AS TEXT) COLLATE BINARY AND CAST(SUBSTRING(CAST(CASE WHEN LENGTH(found.label) > 8 THEN SUBSTRING(found.label, 1, LENGTH(found.label) - 8) END AS TEXT) COLLATE BINARY, 1, LENGTH(CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY)) AS TEXT) COLLATE BINARY = CAST('[' || low.label || ', ' AS TEXT) COLLATE BINARY) AS begun CROSS JOIN "kanon_run_consistent_places1" AS high WHERE begun.behind = CAST(high.label || ']' AS TEXT) COLLATE BINARY AND begun.low_place < high.place) AS readings WHERE NOT label IN (SELECT label FROM "kanon_run_consistent_places1") GROUP BY label HAVING COUNT(*) = 1),
+
+-- «disclosure/attacks/consistent 15»
+"kanon_run_consistent_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM (SELECT value, CAST«disclosure/attacks/counted 8» COLLATE BINARY AS label FROM "kanon_run_lookup1" WHERE value IS NULL OR NOT "l0" IS NULL UNION ALL SELECT value, CAST«disclosure/attacks/counted 9» COLLATE BINARY AS label FROM "kanon_run_lookup1" UNION ALL SELECT places.value AS value, ranges.label AS label FROM "kanon_run_consistent_ranges1" AS ranges CROSS JOIN "kanon_run_consistent_places1" AS places WHERE places.place >= ranges.low_place AND places.place <= ranges.high_place UNION ALL SELECT own.value AS value, ranges.label AS label FROM "kanon_run_consistent_ranges1" AS ranges CROSS JOIN "kanon_run_lookup1" AS own WHERE ranges.has_null = 1 AND own.value IS NULL) AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_consistent_rows") AS found ON labelled.label IS found.label),
+
+-- disclosure/attacks/consistent
+«hierarchies/nesting 23»
+«disclosure/attacks/consistent 1»
+"kanon_run_domain0" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*')
+)),
+«hierarchies/coverage 40»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
+  ('a', '0'),
+  ('b', '1')
+)),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*')
+)),
+«hierarchies/coverage 40»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
+  ('a', '0'),
+  ('b', '1')
+)),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/nesting 23»
+"kanon_run_domain0" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*')
+)),
+«hierarchies/coverage 40»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+"kanon_run_consistent_positions0" AS (
+SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
+  ('a', '0'),
+  ('b', '1')
+)),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 48»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+"kanon_run_domain0" AS (
+SELECT column1 AS "l0", column2 AS "l1", column3 AS "l2" FROM (VALUES
+  ('a', 'x', '*'),
+  ('b', 'y', '*')
+)),
+«hierarchies/coverage 40»
+«disclosure/attacks/consistent 2»
+"kanon_run_consistent_positions0" AS (
+SELECT column1 AS "l0", column2 AS "l1" FROM (VALUES
+  ('a', '0'),
+  ('b', '1')
+)),
+«disclosure/attacks/consistent 10»
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 50»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("kanon_source"."sex" AS TEXT), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '')

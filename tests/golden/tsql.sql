@@ -1711,6 +1711,18 @@ SELECT [published_at], [manifest] FROM [clinic].[kanon_sql_manifest] WHERE [run_
 -- release/manifest/named
 SELECT COUNT_BIG(*) AS [named] FROM [clinic].[kanon_sql_manifest] WHERE [release_name] = N'visits_release';
 
+-- release/kept/levels
+SELECT 1 AS [level0], 0 AS [level1]
+INTO [clinic].[learned];
+
+-- release/kept/read
+SELECT [level0], [level1] FROM [clinic].[learned] AS [kept];
+
+-- release/kept/classes
+SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN ([label_size0] - 1) * 3 + ([label_size1] - 1) * 2 IS NULL THEN 1 ELSE 0 END, ([label_size0] - 1) * 3 + ([label_size1] - 1) * 2, CASE WHEN CAST([label0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL THEN 1 ELSE 0 END, CAST([label0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CASE WHEN CAST([label1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL THEN 1 ELSE 0 END, CAST([label1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS BIGINT) AS [class_number], [label0] AS [label0], [level0] AS [level0], [label1] AS [label1], [level1] AS [level1]
+INTO [clinic].[learned]
+FROM [clinic].[classes] AS [classes];
+
 -- «evaluate/achieved 5»
 (SELECT CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [checked].[person] AS [unit], 1 AS [row_count] FROM [clinic].[visits] AS [checked] WHERE [checked].[kanon_masked] = 0)
 
@@ -2097,8 +2109,11 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 -- «hierarchies/coverage 7»
 WITH [kanon_run_meanings] AS (SELECT CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits_release] AS [kanon_source] GROUP BY CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
+-- «hierarchies/coverage 9»
+(SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain0])
+
 -- «hierarchies/coverage 8»
-[kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_meanings]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+[kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_meanings]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/coverage 7»
@@ -2165,12 +2180,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 4»;
 
--- «hierarchies/coverage 9»
+-- «hierarchies/coverage 10»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 15»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «hierarchies/blank_ends 16»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_joined_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -2193,7 +2208,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 [kanon_run_joined_labels0] AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2209,7 +2224,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/unknown 2»
 [kanon_run_joined0_cover1] AS «disclosure/attacks/unknown 3»
@@ -2232,7 +2247,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 12»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 [kanon_run_joined_labels1] AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_joined_labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2245,7 +2260,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/unknown 4»
 «disclosure/attacks/unknown 2»
 [kanon_run_joined1_cover1] AS «disclosure/attacks/unknown 5»
@@ -2296,7 +2311,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 12»
 [kanon_run_joined_each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_joined_people]),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2316,7 +2331,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 12»
 [kanon_run_joined_each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_joined_people]),
-«hierarchies/coverage 9»
+«hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
 «disclosure/attacks/unknown 1»
 «disclosure/attacks/counted 23»
@@ -2368,12 +2383,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 4»;
 
--- «hierarchies/coverage 10»
+-- «hierarchies/coverage 11»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 21»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «hierarchies/blank_ends 22»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_values_0__people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -2396,7 +2411,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 [kanon_run_values_0__labels0] AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2412,7 +2427,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/unknown 7»
 [kanon_run_values_0_0_cover1] AS «disclosure/attacks/unknown 8»
@@ -2432,7 +2447,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 18»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 [kanon_run_values_0__labels1] AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_values_0__labels1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2445,7 +2460,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/unknown 9»
 «disclosure/attacks/unknown 7»
 [kanon_run_values_0_1_cover1] AS «disclosure/attacks/unknown 10»
@@ -2496,7 +2511,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 18»
 [kanon_run_values_0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_values_0__people]),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 36»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 37»
@@ -2516,7 +2531,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 18»
 [kanon_run_values_0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_values_0__people]),
-«hierarchies/coverage 10»
+«hierarchies/coverage 11»
 «disclosure/attacks/counted 36»
 «disclosure/attacks/unknown 6»
 «disclosure/attacks/counted 37»
@@ -2613,12 +2628,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 4»;
 
--- «hierarchies/coverage 11»
+-- «hierarchies/coverage 12»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 26»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «hierarchies/blank_ends 27»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_placed_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -2638,7 +2653,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 [kanon_run_placed0] AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed0] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2654,7 +2669,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
 [kanon_run_placed0_cover1] AS «disclosure/attacks/unknown 13»
@@ -2674,7 +2689,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_placed1] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2687,7 +2702,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 14»
 «disclosure/attacks/unknown 12»
 [kanon_run_placed1_cover1] AS «disclosure/attacks/unknown 15»
@@ -2707,7 +2722,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 
 -- frequency/all_found
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
 «disclosure/attacks/level_differences 2»
@@ -2739,7 +2754,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [
 
 -- disclosure/attacks/position_cells
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2751,7 +2766,7 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [
 
 -- disclosure/attacks/position_revealed
 «hierarchies/blank_ends 24»
-«hierarchies/coverage 11»
+«hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
 «disclosure/attacks/unknown 12»
@@ -2796,12 +2811,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 4»;
 
--- «hierarchies/coverage 12»
+-- «hierarchies/coverage 13»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 32»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 «hierarchies/blank_ends 33»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_ordered_values] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -2818,13 +2833,13 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 [kanon_run_ordered_labels] AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_ordered_labels] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_ordered_labels] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
 -- disclosure/attacks/order
 «hierarchies/blank_ends 29»
-«hierarchies/coverage 12»
+«hierarchies/coverage 13»
 [kanon_run_ordered_labels] AS «disclosure/attacks/level_misses 18»,
 [kanon_run_ordered_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 4» AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_ordered_labels]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
 [kanon_run_lookup1] AS «hierarchies/blank_ends 34»,
@@ -2866,16 +2881,19 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 UNION ALL
 «hierarchies/nesting 4»;
 
--- «hierarchies/coverage 13»
+-- «hierarchies/coverage 14»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 37»,
+
+-- «hierarchies/coverage 15»
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «hierarchies/blank_ends 38»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
-SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+«hierarchies/coverage 15»;
 
 -- «disclosure/attacks/level_misses 19»
 WITH [kanon_run_consistent_rows] AS «disclosure/attacks/level_misses 18»,
@@ -2891,7 +2909,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 
 -- disclosure/attacks/level_differences
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 [kanon_run_consistent_rows] AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon_run_lookup0] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_consistent_rows] WHERE [q0] <> N'*') AS [found0] ON CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found0].[label] LEFT JOIN (SELECT DISTINCT [q0] AS [label], 1 AS [known] FROM [kanon_run_consistent_rows] WHERE [q0] <> N'*') AS [found1] ON CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 = [found1].[label];
 
@@ -2913,76 +2931,60 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS [different0] FROM [kanon
 -- «disclosure/attacks/consistent 6»
 [kanon_run_consistent_labelled1] AS (SELECT DISTINCT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [vectors].[row_count] AS [row_count], [vectors].[label0] AS [label0], [cover].[label] AS [label1] FROM [kanon_run_consistent_labelled0] AS [vectors] JOIN [kanon_run_consistent_cover1] AS [cover] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [cover].[value]) JOIN (SELECT DISTINCT [q0] AS [q0] FROM [kanon_run_consistent_rows]) AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]))
 
--- «disclosure/attacks/consistent 7»
+-- «disclosure/attacks/consistent 8»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_consistent_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
--- «disclosure/attacks/consistent 8»
+-- «disclosure/attacks/consistent 9»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_consistent_rows] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_rows]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistent_rows]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
+
+-- «disclosure/attacks/consistent 7»
+SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_people]) - COALESCE(SUM(CASE WHEN [person_edge] = 1 THEN [people] ELSE 0 END), 0) AS [alone], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_rows]) - COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [of_nobody], MAX([degree]) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [records] THEN [released] - [records] ELSE 0 END), 0) AS [missing], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 8» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 9» AS [found1] FROM (SELECT [vectors].[row_count] AS [people], [released].[row_count] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vectors].[q0], [vectors].[q1]) AS [degree], SUM([vectors].[row_count]) OVER (PARTITION BY [released].[q0], [released].[q1]) AS [records], ROW_NUMBER() OVER (PARTITION BY [vectors].[q0], [vectors].[q1] ORDER BY CASE WHEN [released].[row_count] IS NULL THEN 1 ELSE 0 END, [released].[row_count]) AS [person_edge], ROW_NUMBER() OVER (PARTITION BY [released].[q0], [released].[q1] ORDER BY CASE WHEN [vectors].[row_count] IS NULL THEN 1 ELSE 0 END, [vectors].[row_count]) AS [row_edge] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1])) AS [edges]
 
 -- disclosure/attacks/consistent
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_people]) - COALESCE(SUM(CASE WHEN [person_edge] = 1 THEN [people] ELSE 0 END), 0) AS [alone], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistent_rows]) - COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [of_nobody], MAX([degree]) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [records] THEN [released] - [records] ELSE 0 END), 0) AS [missing], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 7» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 8» AS [found1] FROM (SELECT [vectors].[row_count] AS [people], [released].[row_count] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vectors].[q0], [vectors].[q1]) AS [degree], SUM([vectors].[row_count]) OVER (PARTITION BY [released].[q0], [released].[q1]) AS [records], ROW_NUMBER() OVER (PARTITION BY [vectors].[q0], [vectors].[q1] ORDER BY CASE WHEN [released].[row_count] IS NULL THEN 1 ELSE 0 END, [released].[row_count]) AS [person_edge], ROW_NUMBER() OVER (PARTITION BY [released].[q0], [released].[q1] ORDER BY CASE WHEN [vectors].[row_count] IS NULL THEN 1 ELSE 0 END, [vectors].[row_count]) AS [row_edge] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1])) AS [edges];
+«disclosure/attacks/consistent 7»;
+
+-- «disclosure/attacks/graph 1»
+SELECT TOP 20001 [own], [low], [high], [place], MIN([released]) AS [released], SUM([people]) AS [people] FROM (SELECT CASE WHEN COUNT_BIG(*) OVER (PARTITION BY [person]) <= 2 THEN 0 ELSE [person] END AS [own], MIN([place]) OVER (PARTITION BY [person]) AS [low], MAX([place]) OVER (PARTITION BY [person]) AS [high], [place] AS [place], [released] AS [released], [people] AS [people] FROM (SELECT DENSE_RANK() OVER (ORDER BY CASE WHEN [vectors].[q0] IS NULL THEN 1 ELSE 0 END, [vectors].[q0], CASE WHEN [vectors].[q1] IS NULL THEN 1 ELSE 0 END, [vectors].[q1]) AS [person], DENSE_RANK() OVER (ORDER BY CASE WHEN [released].[q0] IS NULL THEN 1 ELSE 0 END, [released].[q0], CASE WHEN [released].[q1] IS NULL THEN 1 ELSE 0 END, [released].[q1]) AS [place], [vectors].[row_count] AS [people], [released].[row_count] AS [released] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1])) AS [edges]) AS [told] GROUP BY [own], [low], [high], [place]
 
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT TOP 20001 [own], [low], [high], [place], MIN([released]) AS [released], SUM([people]) AS [people] FROM (SELECT CASE WHEN COUNT_BIG(*) OVER (PARTITION BY [person]) <= 2 THEN 0 ELSE [person] END AS [own], MIN([place]) OVER (PARTITION BY [person]) AS [low], MAX([place]) OVER (PARTITION BY [person]) AS [high], [place] AS [place], [released] AS [released], [people] AS [people] FROM (SELECT DENSE_RANK() OVER (ORDER BY CASE WHEN [vectors].[q0] IS NULL THEN 1 ELSE 0 END, [vectors].[q0], CASE WHEN [vectors].[q1] IS NULL THEN 1 ELSE 0 END, [vectors].[q1]) AS [person], DENSE_RANK() OVER (ORDER BY CASE WHEN [released].[q0] IS NULL THEN 1 ELSE 0 END, [released].[q0], CASE WHEN [released].[q1] IS NULL THEN 1 ELSE 0 END, [released].[q1]) AS [place], [vectors].[row_count] AS [people], [released].[row_count] AS [released] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1])) AS [edges]) AS [told] GROUP BY [own], [low], [high], [place];
-
--- «disclosure/attacks/counted 51»
-(SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], MIN([vectors].[row_count]) AS [people], SUM([released].[row_count]) AS [matches] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1]) AS [matched])
-
--- disclosure/attacks/counted
-«hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 7» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 8» AS [found1] FROM «disclosure/attacks/counted 51» AS [cases];
-
--- disclosure/attacks/revealed
-«hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
-«disclosure/attacks/consistent 1»
-«disclosure/attacks/consistent 3»
-«disclosure/attacks/consistent 4»
-«disclosure/attacks/consistent 2»
-«disclosure/attacks/consistent 5»
-«disclosure/attacks/consistent 6»
-SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 51» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+«disclosure/attacks/graph 1»;
 
 -- «disclosure/attacks/counted 52»
-(SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [released].[q0] AS [q0], [released].[q1] AS [q1], MIN([released].[row_count]) AS [people], SUM([vectors].[row_count]) AS [matches] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1]) GROUP BY [released].[q0], [released].[q1]) AS [matched])
+(SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], MIN([vectors].[row_count]) AS [people], SUM([released].[row_count]) AS [matches] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1]) GROUP BY [vectors].[q0], [vectors].[q1]) AS [matched])
+
+-- «disclosure/attacks/counted 51»
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 8» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 9» AS [found1] FROM «disclosure/attacks/counted 52» AS [cases]
 
 -- disclosure/attacks/counted
-«disclosure/attacks/level_misses 19»
-«disclosure/attacks/level_misses 20»
-«hierarchies/coverage 13»
+«hierarchies/blank_ends 35»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
-SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 7» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 8» AS [found1] FROM «disclosure/attacks/counted 52» AS [cases];
+«disclosure/attacks/counted 51»;
 
 -- disclosure/attacks/revealed
 «hierarchies/blank_ends 35»
-«hierarchies/coverage 13»
+«hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
 «disclosure/attacks/consistent 4»
@@ -2990,6 +2992,34 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined],
 «disclosure/attacks/consistent 5»
 «disclosure/attacks/consistent 6»
 SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 52» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
+
+-- «disclosure/attacks/counted 54»
+(SELECT [q0] AS [q0], [q1] AS [q1], [people] AS [people], CAST(1 AS FLOAT) / CAST([matches] AS FLOAT) AS [risk], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [exposed], CASE WHEN [matches] < 3 THEN 1 ELSE 0 END AS [beyond] FROM (SELECT [released].[q0] AS [q0], [released].[q1] AS [q1], MIN([released].[row_count]) AS [people], SUM([vectors].[row_count]) AS [matches] FROM [kanon_run_consistent_labelled1] AS [vectors] JOIN [kanon_run_consistent_rows] AS [released] ON EXISTS(SELECT [vectors].[label0] INTERSECT SELECT [released].[q0]) AND EXISTS(SELECT [vectors].[label1] INTERSECT SELECT [released].[q1]) GROUP BY [released].[q0], [released].[q1]) AS [matched])
+
+-- «disclosure/attacks/counted 53»
+SELECT (SELECT SUM([row_count]) FROM [kanon_run_consistent_rows]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], NULL AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/consistent 8» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/consistent 9» AS [found1] FROM «disclosure/attacks/counted 54» AS [cases]
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+«hierarchies/coverage 14»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 53»;
+
+-- disclosure/attacks/revealed
+«hierarchies/blank_ends 35»
+«hierarchies/coverage 14»
+«disclosure/attacks/consistent 1»
+«disclosure/attacks/consistent 3»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 5»
+«disclosure/attacks/consistent 6»
+SELECT TOP 3 [q0], [q1], [people] FROM «disclosure/attacks/counted 54» AS [cases] WHERE [exposed] = 1 ORDER BY [risk] DESC, CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1];
 
 -- «hierarchies/blank_ends 40»
 WITH [kanon_run_minimal0_people] AS «hierarchies/blank_ends 30»,
@@ -3024,12 +3054,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 41»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 14»
+-- «hierarchies/coverage 16»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 42»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «hierarchies/blank_ends 44»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_minimal0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -3040,7 +3070,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 
 -- frequency/all_found
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 [kanon_run_minimal0_labels] AS «disclosure/attacks/level_misses 11»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_minimal0_labels] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_minimal0_labels]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_minimal0_labels]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1];
@@ -3079,7 +3109,7 @@ SELECT TOP 10001 [class_number], [value_number], [missing], [protected_value], [
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3087,7 +3117,7 @@ SELECT TOP 10001 [class_number], [cell_rows] FROM (SELECT [classes].[class_numbe
 
 -- disclosure/attacks/cells
 «hierarchies/blank_ends 40»
-«hierarchies/coverage 14»
+«hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
@@ -3123,12 +3153,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 47»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 15»
+-- «hierarchies/coverage 17»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 48»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 46»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «hierarchies/blank_ends 49»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_guessed0__people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -3161,7 +3191,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/unknown
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 16»
 «disclosure/attacks/unknown 18»
 [kanon_run_guessed0_0_cover1] AS «disclosure/attacks/unknown 19»
@@ -3172,7 +3202,7 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 
 -- disclosure/attacks/guessed
 «hierarchies/blank_ends 46»
-«hierarchies/coverage 15»
+«hierarchies/coverage 17»
 «disclosure/attacks/unknown 18»
 [kanon_run_guessed0__labels0] AS «disclosure/attacks/level_misses 11»,
 [kanon_run_guessed0__each] AS (SELECT DISTINCT [q0], [q1] FROM [kanon_run_guessed0__people]),
@@ -3262,11 +3292,11 @@ SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 «hierarchies/nesting 6»;
 
--- «hierarchies/coverage 17»
+-- «hierarchies/coverage 19»
 (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_domain1])
 
--- «hierarchies/coverage 16»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_known]) AS [found] LEFT JOIN «hierarchies/coverage 17» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+-- «hierarchies/coverage 18»
+(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_known]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
@@ -3274,7 +3304,7 @@ UNION ALL
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_lookup1] AS «hierarchies/coverage 16»
+[kanon_run_lookup1] AS «hierarchies/coverage 18»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_known] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -3283,7 +3313,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [doma
 [kanon_run_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 2»
-[kanon_run_lookup1] AS «hierarchies/coverage 16»,
+[kanon_run_lookup1] AS «hierarchies/coverage 18»,
 
 -- «frequency/population/ambiguous 4»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -3448,29 +3478,29 @@ WITH [kanon_run_population0] AS «hierarchies/range 2»
 UNION ALL
 «hierarchies/nesting 6»;
 
--- «hierarchies/coverage 19»
-(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_population0]) AS [found] LEFT JOIN «hierarchies/coverage 17» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
-
--- «hierarchies/coverage 18»
-[kanon_run_lookup1] AS «hierarchies/coverage 19»
+-- «hierarchies/coverage 21»
+(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_population0]) AS [found] LEFT JOIN «hierarchies/coverage 19» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- «hierarchies/coverage 20»
+[kanon_run_lookup1] AS «hierarchies/coverage 21»
+
+-- «hierarchies/coverage 22»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
--- «hierarchies/coverage 21»
+-- «hierarchies/coverage 23»
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_population0] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 7»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 18»
 «hierarchies/coverage 20»
+«hierarchies/coverage 22»
 UNION ALL
-«hierarchies/coverage 21»;
+«hierarchies/coverage 23»;
 
 -- «frequency/all_found 11»
-[kanon_run_lookup1] AS «hierarchies/coverage 19»,
+[kanon_run_lookup1] AS «hierarchies/coverage 21»,
 
 -- «frequency/all_found 12»
 (SELECT [labelled].*, CASE WHEN 1 = 0 THEN 1 ELSE 0 END AS [is_top] FROM «frequency/all_found 8» AS [labelled])
@@ -3526,10 +3556,10 @@ UNION ALL
 «hierarchies/blank_ends 56»
 «hierarchies/nesting 7»
 [kanon_run_domain1] AS «hierarchies/blank_ends 53»,
-«hierarchies/coverage 18»
 «hierarchies/coverage 20»
+«hierarchies/coverage 22»
 UNION ALL
-«hierarchies/coverage 21»;
+«hierarchies/coverage 23»;
 
 -- frequency/population/ambiguous
 «hierarchies/blank_ends 56»
@@ -3642,7 +3672,7 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs0_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 22»
+-- «hierarchies/coverage 24»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs0_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs0_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
@@ -3652,7 +3682,7 @@ SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 [kanon_run_beliefs0_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs0_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 8»
 [kanon_run_beliefs0_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 22»
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 24»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs0_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs0_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -3661,7 +3691,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs0_lookup1])
 [kanon_run_beliefs0_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 8»
-[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 22»,
+[kanon_run_beliefs0_lookup1] AS «hierarchies/coverage 24»,
 
 -- «frequency/population/ambiguous 9»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs0_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -3809,7 +3839,7 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_beliefs1_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
 
--- «hierarchies/coverage 23»
+-- «hierarchies/coverage 25»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_beliefs1_vectors]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_beliefs1_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
 -- hierarchies/coverage
@@ -3818,7 +3848,7 @@ SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 [kanon_run_beliefs1_vectors] AS (SELECT [q0], [q1], SUM([held]) AS [row_count] FROM [kanon_run_beliefs1_joint] GROUP BY [q0], [q1]),
 «hierarchies/nesting 9»
 [kanon_run_beliefs1_domain1] AS «hierarchies/blank_ends 53»,
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 23»
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 25»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_beliefs1_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_beliefs1_vectors] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -3827,7 +3857,7 @@ SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_beliefs1_lookup1])
 [kanon_run_beliefs1_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 
 -- «frequency/population/ambiguous 11»
-[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 23»,
+[kanon_run_beliefs1_lookup1] AS «hierarchies/coverage 25»,
 
 -- «frequency/population/ambiguous 12»
 (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_beliefs1_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
@@ -3976,20 +4006,20 @@ SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELE
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_domain_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
--- «hierarchies/coverage 24»
+-- «hierarchies/coverage 26»
 WITH [kanon_run_raw0] AS (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 27»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 28»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN (SELECT [v0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»
-«hierarchies/coverage 26»;
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 27»
+«hierarchies/coverage 28»;
 
 -- «evaluate/achieved 15»
 [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 8» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
@@ -3998,9 +4028,9 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 25»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 27»,
 «evaluate/achieved 15»
 «evaluate/achieved 16»;
 
@@ -4011,29 +4041,29 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 [kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «hierarchies/blank_ends 60»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «hierarchies/blank_ends 60»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «hierarchies/blank_ends 60»
-«hierarchies/coverage 26»;
+«hierarchies/coverage 28»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 «hierarchies/blank_ends 60»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN [l2] <> N'*' THEN 1 ELSE 0 END) AS [others2] FROM [kanon_run_lookup_sensitive0] AS [checked];
 
 -- evaluate/achieved
-«hierarchies/coverage 24»
+«hierarchies/coverage 26»
 [kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»,
 «evaluate/achieved 15»
 «evaluate/achieved 16»;
@@ -4074,12 +4104,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 63»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 29»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 64»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 62»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «hierarchies/blank_ends 65»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -4130,7 +4160,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4148,7 +4178,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4160,20 +4190,20 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 11»
 SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradicted], COALESCE(SUM([claimed] - [known]), 0) AS [refuted], «disclosure/attacks/downcoded_facts 10» AS [unread] FROM [kanon_run_downcoded0_minimal] AS [classes];
 
--- «disclosure/attacks/counted 53»
+-- «disclosure/attacks/counted 55»
 [kanon_run_downcoded0_classes] AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 54»
+-- «disclosure/attacks/counted 56»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded0_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
--- «disclosure/attacks/counted 55»
+-- «disclosure/attacks/counted 57»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded0_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 62»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4182,13 +4212,13 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 9»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 54» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 55» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 62»
-«hierarchies/coverage 27»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 5»
-«disclosure/attacks/counted 53»
+«disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4197,7 +4227,7 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 7»
 «disclosure/attacks/downcoded_facts 8»
 «disclosure/attacks/downcoded_facts 11»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 54» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 55» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- «hierarchies/blank_ends 67»
 WITH [kanon_run_downcoded1_people] AS «hierarchies/blank_ends 30»,
@@ -4229,12 +4259,12 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE 
 «hierarchies/blank_ends 68»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 30»
 [kanon_run_lookup0] AS «hierarchies/blank_ends 69»,
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 67»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «hierarchies/blank_ends 70»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -4288,7 +4318,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4306,7 +4336,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4315,20 +4345,20 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 22»
 SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradicted], COALESCE(SUM([claimed] - [known]), 0) AS [refuted], «disclosure/attacks/downcoded_facts 21» AS [unread] FROM [kanon_run_downcoded1_minimal] AS [classes];
 
--- «disclosure/attacks/counted 56»
+-- «disclosure/attacks/counted 58»
 [kanon_run_downcoded1_classes] AS «disclosure/attacks/level_misses 18»,
 
--- «disclosure/attacks/counted 57»
+-- «disclosure/attacks/counted 59»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded1_people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
--- «disclosure/attacks/counted 58»
+-- «disclosure/attacks/counted 60»
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded1_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 67»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 56»
+«disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -4337,13 +4367,13 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 20»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 57» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 58» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 67»
-«hierarchies/coverage 28»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 12»
-«disclosure/attacks/counted 56»
+«disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
 «disclosure/attacks/downcoded_facts 15»
@@ -4352,7 +4382,111 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 18»
 «disclosure/attacks/downcoded_facts 19»
 «disclosure/attacks/downcoded_facts 22»
-SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 57» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 58» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
+SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
+
+-- «hierarchies/coverage 31»
+[kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_people]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
+
+-- hierarchies/coverage
+«hierarchies/blank_ends 35»
+[kanon_run_domain0] AS «hierarchies/blank_ends 11»,
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 38»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+UNION ALL
+«hierarchies/coverage 15»;
+
+-- «disclosure/attacks/consistent 10»
+(
+SELECT CAST(N'a' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1]
+UNION ALL
+SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1])
+
+-- «disclosure/attacks/consistent 11»
+[kanon_run_consistent_places0] AS (SELECT [value], [label], ROW_NUMBER() OVER (ORDER BY CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) AS [place] FROM (SELECT [own].[value] AS [value], CAST([own].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], CAST([positions].[l1] AS INTEGER) AS [sort] FROM [kanon_run_lookup0] AS [own] JOIN [kanon_run_consistent_positions0] AS [positions] ON [own].[l0] = [positions].[l0] WHERE NOT [own].[value] IS NULL AND NOT [own].[l0] IS NULL) AS [sortable]),
+
+-- «disclosure/attacks/consistent 12»
+[kanon_run_consistent_ranges0] AS (SELECT [label], MIN([low_place]) AS [low_place], MIN([high_place]) AS [high_place], MIN([has_null]) AS [has_null] FROM (SELECT [begun].[label] AS [label], [begun].[low_place] AS [low_place], [high].[place] AS [high_place], 0 AS [has_null] FROM (SELECT [found].[label] AS [label], [low].[place] AS [low_place], (SUBSTRING([found].[label], (LEN((N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2 + N'.') - 1) + 1)) COLLATE Latin1_General_BIN2 AS [behind] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places0] AS [low] WHERE 1 = 1 AND (SUBSTRING([found].[label], 1, (LEN((N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2 + N'.') - 1))) COLLATE Latin1_General_BIN2 = (N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2) AS [begun] CROSS JOIN [kanon_run_consistent_places0] AS [high] WHERE [begun].[behind] = ([high].[label] + N'') COLLATE Latin1_General_BIN2 AND [begun].[low_place] < [high].[place] UNION ALL SELECT [found].[label] AS [label], [low].[place] AS [low_place], [low].[place] AS [high_place], 1 AS [has_null] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places0] AS [low] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 = [low].[label] UNION ALL SELECT [begun].[label] AS [label], [begun].[low_place] AS [low_place], [high].[place] AS [high_place], 1 AS [has_null] FROM (SELECT [found].[label] AS [label], [low].[place] AS [low_place], (SUBSTRING((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2, (LEN((N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2 + N'.') - 1) + 1)) COLLATE Latin1_General_BIN2 AS [behind] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places0] AS [low] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (SUBSTRING((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2, 1, (LEN((N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2 + N'.') - 1))) COLLATE Latin1_General_BIN2 = (N'' + [low].[label] + N'..') COLLATE Latin1_General_BIN2) AS [begun] CROSS JOIN [kanon_run_consistent_places0] AS [high] WHERE [begun].[behind] = ([high].[label] + N'') COLLATE Latin1_General_BIN2 AND [begun].[low_place] < [high].[place]) AS [readings] WHERE NOT [label] IN (SELECT [label] FROM [kanon_run_consistent_places0]) GROUP BY [label] HAVING COUNT_BIG(*) = 1),
+
+-- «disclosure/attacks/consistent 13»
+[kanon_run_consistent_cover0] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM (SELECT [value], CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0] WHERE [value] IS NULL OR NOT [l0] IS NULL UNION ALL SELECT [value], CAST([l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup0] UNION ALL SELECT [places].[value] AS [value], [ranges].[label] AS [label] FROM [kanon_run_consistent_ranges0] AS [ranges] CROSS JOIN [kanon_run_consistent_places0] AS [places] WHERE [places].[place] >= [ranges].[low_place] AND [places].[place] <= [ranges].[high_place] UNION ALL SELECT [own].[value] AS [value], [ranges].[label] AS [label] FROM [kanon_run_consistent_ranges0] AS [ranges] CROSS JOIN [kanon_run_lookup0] AS [own] WHERE [ranges].[has_null] = 1 AND [own].[value] IS NULL) AS [labelled] JOIN (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_consistent_rows]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+
+-- «disclosure/attacks/consistent 14»
+[kanon_run_consistent_places1] AS (SELECT [value], [label], ROW_NUMBER() OVER (ORDER BY CASE WHEN [sort] IS NULL THEN 1 ELSE 0 END, [sort]) AS [place] FROM (SELECT [own].[value] AS [value], CAST([own].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], [own].[value] AS [sort] FROM [kanon_run_lookup1] AS [own] WHERE NOT [own].[value] IS NULL AND NOT [own].[l0] IS NULL) AS [sortable]),
+
+-- «disclosure/attacks/consistent 15»
+[kanon_run_consistent_ranges1] AS (SELECT [label], MIN([low_place]) AS [low_place], MIN([high_place]) AS [high_place], MIN([has_null]) AS [has_null] FROM (SELECT [found].[label] AS [label], 1 AS [low_place], 2147483647 AS [high_place], 0 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] WHERE 1 = 1 AND [found].[label] = N'not NULL' UNION ALL SELECT [found].[label] AS [label], 1 AS [low_place], [high].[place] AS [high_place], 0 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [high] WHERE 1 = 1 AND [found].[label] = (N'<= ' + [high].[label]) COLLATE Latin1_General_BIN2 UNION ALL SELECT [found].[label] AS [label], [low].[place] AS [low_place], 2147483647 AS [high_place], 0 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [low] WHERE 1 = 1 AND [found].[label] = (N'>= ' + [low].[label]) COLLATE Latin1_General_BIN2 UNION ALL SELECT [begun].[label] AS [label], [begun].[low_place] AS [low_place], [high].[place] AS [high_place], 0 AS [has_null] FROM (SELECT [found].[label] AS [label], [low].[place] AS [low_place], (SUBSTRING([found].[label], (LEN((N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2 + N'.') - 1) + 1)) COLLATE Latin1_General_BIN2 AS [behind] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [low] WHERE 1 = 1 AND (SUBSTRING([found].[label], 1, (LEN((N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2 + N'.') - 1))) COLLATE Latin1_General_BIN2 = (N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2) AS [begun] CROSS JOIN [kanon_run_consistent_places1] AS [high] WHERE [begun].[behind] = ([high].[label] + N']') COLLATE Latin1_General_BIN2 AND [begun].[low_place] < [high].[place] UNION ALL SELECT [found].[label] AS [label], [low].[place] AS [low_place], [low].[place] AS [high_place], 1 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [low] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 = [low].[label] UNION ALL SELECT [found].[label] AS [label], 1 AS [low_place], 2147483647 AS [high_place], 1 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 = N'not NULL' UNION ALL SELECT [found].[label] AS [label], 1 AS [low_place], [high].[place] AS [high_place], 1 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [high] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 = (N'<= ' + [high].[label]) COLLATE Latin1_General_BIN2 UNION ALL SELECT [found].[label] AS [label], [low].[place] AS [low_place], 2147483647 AS [high_place], 1 AS [has_null] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [low] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 = (N'>= ' + [low].[label]) COLLATE Latin1_General_BIN2 UNION ALL SELECT [begun].[label] AS [label], [begun].[low_place] AS [low_place], [high].[place] AS [high_place], 1 AS [has_null] FROM (SELECT [found].[label] AS [label], [low].[place] AS [low_place], (SUBSTRING((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2, (LEN((N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2 + N'.') - 1) + 1)) COLLATE Latin1_General_BIN2 AS [behind] FROM (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] CROSS JOIN [kanon_run_consistent_places1] AS [low] WHERE [found].[label] = ((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2 + N' or NULL') COLLATE Latin1_General_BIN2 AND (SUBSTRING((CASE WHEN (LEN([found].[label] + N'.') - 1) > 8 THEN SUBSTRING([found].[label], 1, (LEN([found].[label] + N'.') - 1) - 8) END) COLLATE Latin1_General_BIN2, 1, (LEN((N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2 + N'.') - 1))) COLLATE Latin1_General_BIN2 = (N'[' + [low].[label] + N', ') COLLATE Latin1_General_BIN2) AS [begun] CROSS JOIN [kanon_run_consistent_places1] AS [high] WHERE [begun].[behind] = ([high].[label] + N']') COLLATE Latin1_General_BIN2 AND [begun].[low_place] < [high].[place]) AS [readings] WHERE NOT [label] IN (SELECT [label] FROM [kanon_run_consistent_places1]) GROUP BY [label] HAVING COUNT_BIG(*) = 1),
+
+-- «disclosure/attacks/consistent 16»
+[kanon_run_consistent_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM (SELECT [value], «disclosure/attacks/counted 8» COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] WHERE [value] IS NULL OR NOT [l0] IS NULL UNION ALL SELECT [value], «disclosure/attacks/counted 9» COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] UNION ALL SELECT [places].[value] AS [value], [ranges].[label] AS [label] FROM [kanon_run_consistent_ranges1] AS [ranges] CROSS JOIN [kanon_run_consistent_places1] AS [places] WHERE [places].[place] >= [ranges].[low_place] AND [places].[place] <= [ranges].[high_place] UNION ALL SELECT [own].[value] AS [value], [ranges].[label] AS [label] FROM [kanon_run_consistent_ranges1] AS [ranges] CROSS JOIN [kanon_run_lookup1] AS [own] WHERE [ranges].[has_null] = 1 AND [own].[value] IS NULL) AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_consistent_rows]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
+
+-- disclosure/attacks/consistent
+«hierarchies/blank_ends 35»
+«disclosure/attacks/consistent 1»
+[kanon_run_domain0] AS «hierarchies/blank_ends 11»,
+«hierarchies/coverage 31»
+«disclosure/attacks/consistent 2»
+[kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/consistent 7»;
+
+-- disclosure/attacks/graph
+«hierarchies/blank_ends 35»
+[kanon_run_domain0] AS «hierarchies/blank_ends 11»,
+«hierarchies/coverage 31»
+«disclosure/attacks/consistent 1»
+[kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/graph 1»;
+
+-- disclosure/attacks/counted
+«hierarchies/blank_ends 35»
+[kanon_run_domain0] AS «hierarchies/blank_ends 11»,
+«hierarchies/coverage 31»
+«disclosure/attacks/consistent 2»
+«disclosure/attacks/consistent 1»
+[kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 51»;
+
+-- disclosure/attacks/counted
+«disclosure/attacks/level_misses 19»
+«disclosure/attacks/level_misses 20»
+[kanon_run_domain0] AS «hierarchies/blank_ends 11»,
+«hierarchies/coverage 31»
+«disclosure/attacks/consistent 2»
+[kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
+«disclosure/attacks/consistent 11»
+«disclosure/attacks/consistent 12»
+«disclosure/attacks/consistent 13»
+«disclosure/attacks/consistent 4»
+«disclosure/attacks/consistent 14»
+«disclosure/attacks/consistent 15»
+«disclosure/attacks/consistent 16»
+«disclosure/attacks/consistent 6»
+«disclosure/attacks/counted 53»;
 
 -- «verbs/init/columns 1»
 (REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([kanon_source].[sex] AS NVARCHAR(MAX)), N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'')
