@@ -11,6 +11,7 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, re
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.cells import recoded_in_cells
+from kanon_sql.recode.cover import recoded_by_cover
 from kanon_sql.recode.forest import recoded_by_forest
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.mondrian import recoded_by_medians
@@ -24,6 +25,7 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
     "forest": recoded_by_forest,
+    "cover": recoded_by_cover,
 }
 """By the name that a spec calls it by; each is one file."""
 
