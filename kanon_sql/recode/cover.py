@@ -1,9 +1,8 @@
-"""The O(k log k) approximation of optimal k-anonymity by a greedy cover (Meyerson and Williams, "On the Complexity of
-Optimal k-Anonymity", 2004), for suppressed cells.
+"""The O(k log k) approximation of optimal k-anonymity by a greedy cover, for suppressed cells.
 
-As in the paper, rows are covered by balls of at least k rows, a ball costs its radius, and the one is taken next that
-costs least for each row that it covers anew. What follows differs, and is proven here; a class is one of the optimum,
-which has at most 2k - 1 rows.
+As in Meyerson and Williams, "On the Complexity of Optimal k-Anonymity", 2004, rows are covered by balls of at least k
+rows, a ball costs its radius, and the one is taken next that costs least for each row that it covers anew. What is a
+set, and what becomes of the sets, differs, and is proven here; a class is one of the optimum, of 2k - 1 rows at most.
 
 Sets. A set has a centre that is uncovered, and a radius within which there are k rows. It covers the centre and the
 nearest uncovered vectors within it, until they have 2k - 1 rows; its price is its radius over the rows that are
@@ -17,8 +16,8 @@ of them differ.
 Trees. Every vector that a set covers is joined to its centre by an edge no longer than the radius. A set of fewer than
 k rows has, within its radius, some vector that was covered before, and its centre is joined to that. A set has at most
 2k - 2 edges then. Every tree has k rows or more, and is divided (:mod:`kanon_sql.recode.trees`) into parts that lose at
-most max(2k - 1, 3k - 5) times what the tree costs. All in all, at most ``factor(k)`` = max(2k - 1, 3k - 5) (2k - 2) H / k
-times the optimum.
+most max(2k - 1, 3k - 5) times what the tree costs. All in all, that is at most max(2k - 1, 3k - 5) (2k - 2) H / k times
+the optimum: :func:`factor`.
 
 Vectors of k rows or more cover themselves at no price before the first round; of what costs nothing, nothing else is
 left then.

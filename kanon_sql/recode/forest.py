@@ -1,6 +1,6 @@
-"""The O(k) approximation of optimal k-anonymity by a forest (Aggarwal, Feder, Kenthapadi, Motwani, Panigrahy, Thomas
-and Zhu, "Approximation Algorithms for k-Anonymity", 2005), for labels of hierarchies.
+"""The O(k) approximation of optimal k-anonymity by a forest, for labels of hierarchies.
 
+After Aggarwal, Feder, Kenthapadi, Motwani, Panigrahy, Thomas and Zhu, "Approximation Algorithms for k-Anonymity", 2005.
 The rows are the vertices of a graph. As long as a tree has fewer than k of them, its only row without an edge of its
 own gets one, to the nearest row outside. At most k - 2 others are inside, so that is no longer than the distance of
 that row's (k - 1)-th nearest, which it loses in every release, also the best: its class has k - 1 others. Every row has

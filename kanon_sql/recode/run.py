@@ -14,6 +14,7 @@ from kanon_sql.recode.cells import recoded_in_cells
 from kanon_sql.recode.cover import recoded_by_cover
 from kanon_sql.recode.forest import recoded_by_forest
 from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.matching import recoded_by_matching
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
@@ -26,6 +27,7 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "mondrian": recoded_by_medians,
     "forest": recoded_by_forest,
     "cover": recoded_by_cover,
+    "matching": recoded_by_matching,
 }
 """By the name that a spec calls it by; each is one file."""
 

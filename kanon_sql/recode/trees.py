@@ -2,8 +2,8 @@
 
 A vertex is a vector with all of its rows; an edge costs what its two vectors differ by. The rows of a part are
 connected by edges of the tree, in which vectors that have no row in the part may stand between others (Steiner
-vertices), and no edge serves two parts. A part loses in a column at most what its edges cost there, so a row of it loses
-at most what they cost together, and all parts at most ``largest(k)`` times what the trees cost.
+vertices), and no edge serves two parts. A part loses in a column at most what its edges cost there, so a row of it
+loses at most what they cost together, and all parts at most ``largest(k)`` times what the trees cost.
 
 Every vertex hands the rows of its children that have no part yet, fewer than k each, and its own to parts of k rows to
 2k - 2, and what is left over, fewer than k, to its parent. What is left at a root joins the part that was made nearest
@@ -47,7 +47,7 @@ def parts_of(trees: Tree, k: int) -> list[Part]:
         VerificationError: a tree has fewer than k rows.
     """
     children: dict[int, list[int]] = {vector: [] for vector in trees}
-    roots = []
+    roots: list[int] = []
     for vector, (parent, _) in sorted(trees.items()):
         (children[parent] if parent else roots).append(vector)
     return [part for root in roots for part in _Division(trees, children, k).of(root)]
