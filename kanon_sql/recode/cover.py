@@ -8,7 +8,7 @@ Sets. A set has a centre that is uncovered, and a radius within which there are 
 nearest uncovered vectors within it, until they have 2k - 1 rows; its price is its radius over the rows that are
 uncovered within it, 2k - 1 at most. Of all rows of a class of which t are uncovered, each could be a centre, with the
 diameter d of the class for a radius: so it proposes a set with a price of d / t at most. A round takes every set that
-has the lowest price (and number) of all that cover one of its vectors. So no row is covered at more than d / t, those
+has the lowest price (and turn) of all that cover one of its vectors. So no row is covered at more than d / t, those
 of a class together at no more than d (1 + 1/2 + ... + 1/(2k - 1)) = d H, and the radii of all sets add up to no more
 than H times the diameters of all classes. A class costs k d at least: no fewer rows lose the d cells each by which two
 of them differ.
@@ -76,13 +76,14 @@ def _parts(vectors: Vectors) -> Sequence[Part]:
 def _round(vectors: Vectors, pairs: Relation, trees: Relation) -> Relation:
     """What is covered after one more round."""
     state, number, k = vectors.state, vectors.state.rounds, vectors.k
-    balls = state.make("cover/balls", f"balls{number}", {"trees": trees, "pairs": pairs})
-    sets = state.make("cover/sets", f"sets{number}", {"balls": balls}, k=k, most=2 * k - 1)
-    tables = {"sets": sets, "balls": balls}
-    members = state.make("cover/members", f"members{number}_sets", tables, most=2 * k - 1)
-    taken = state.make("cover/taken", f"taken{number}", {**tables, "members": members}, k=k)
+    standing = {"trees": trees, "pairs": pairs}
+    rings = state.make("cover/rings", f"rings{number}", standing)
+    sets = state.make("cover/sets", f"sets{number}", {"rings": rings}, k=k, most=2 * k - 1)
+    standing = {**standing, "sets": sets}
+    members = state.make("cover/members", f"members{number}_sets", standing, most=2 * k - 1)
+    taken = state.make("cover/taken", f"taken{number}", {**standing, "members": members}, k=k)
     covered = state.make("cover/covered", f"trees{number + 1}", {"trees": trees, "taken": taken})
-    for used in (taken, members, sets, balls, trees):
+    for used in (taken, members, sets, rings, trees):
         state.workspace.drop(used)
     state.rounds += 1
     state.workspace.report(f"recoding by a cover: round {state.rounds}", None)
