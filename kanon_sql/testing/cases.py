@@ -119,12 +119,18 @@ SINGLE_VALUES = [
 ]
 
 HALVES = (
-    "SELECT name, illness, person, sex, "
+    "SELECT name, illness, person, "
     + ", ".join(
         f"CASE WHEN {column} {condition} THEN 'yes' ELSE 'no' END AS {column}"
-        for column, condition in {"age": "< 40", "weight": "< 60", "zip": "= 'x'", "charge": "< 40"}.items()
+        for column, condition in {
+            "age": "< 40",
+            "weight": "< 60",
+            "zip": "= 'x'",
+            "charge": "< 40",
+            "sex": "= 'F'",
+        }.items()
     )
-    + " FROM visits WHERE sex <> 'm'"
+    + " FROM visits"
 )
 """Columns of two values each."""
 
