@@ -463,9 +463,20 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     unclear = {"quasi_identifiers": {"v": {"tree": {"q": ["p"], "s": ["q", "r"]}}}, "source": "likes", "keep": ["w"]}
     by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **unclear, **by_class})).recoding
+    run_approximations(connection)
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
     pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "recoding": "cells", "source": "pairs"}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **pairs})).recoding
+
+
+def run_approximations(connection: duckdb.DuckDBPyConnection) -> None:
+    """By trees and sets of vectors that are few, and by matching with k = 2 and k = 3."""
+    engine = kanon_sql.connect(connection)
+    connection.execute("CREATE TABLE bits AS SELECT n % 2 AS a, n // 2 % 2 AS b, n // 4 AS c FROM range(8) AS v(n)")
+    for method, k in (("forest", 3), ("cover", 3), ("matching", 2), ("matching", 3)):
+        changes = {"source": "bits", "recoding": method, "privacy": [{"k_anonymity": k}], "sensitive": []}
+        columns = dict.fromkeys(["a", "b", "c"])
+        assert kanon_sql.anonymize(engine, spec_of(BY_AGE, quasi_identifiers=columns, **changes)).recoding
 
 
 def run_references(connection: duckdb.DuckDBPyConnection) -> None:

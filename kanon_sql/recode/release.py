@@ -105,14 +105,18 @@ class _Classes:
     violating: int
 
 
-def mapped(state: Partitions) -> Mapped:
+def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
     """The classes that the partitions of a recoding become, every one of which satisfies.
+
+    Args:
+        state: the partitions.
+        slices: whether they hold slices of the rows of a vector.
 
     Raises:
         VerificationError: one does not, although its parts did and the whole does.
     """
     paths, raised = _raised(state)
-    found = _classes(state, state.open, paths, raised, "")
+    found = _classes(state, state.open, paths, raised, "", slices=slices)
     if found.violating:  # of persons with several rows, classes that satisfy may not do so together
         tables = {"assigned": state.open, "classed": found.classed, "judged": found.judged, "vectors": state.vectors}
         assigned = state.make("restored", "restored", tables, words=state.names, by_person=state.judge.by_person)
@@ -133,6 +137,7 @@ def mapped(state: Partitions) -> Mapped:
         count=count,
         rows=rows,
         squares=squares,
+        slices=slices,
         columns=described(state.workspace, classes, paths, sum(path.high - path.low + 1 for path in paths)),
     )
 
@@ -148,7 +153,13 @@ def _raised(state: Partitions) -> tuple[list[Path], Relation | None]:
 
 
 def _classes(
-    state: Partitions, assigned: Relation, paths: Sequence[Path], raised: Relation | None, suffix: str
+    state: Partitions,
+    assigned: Relation,
+    paths: Sequence[Path],
+    raised: Relation | None,
+    suffix: str,
+    *,
+    slices: bool = False,
 ) -> _Classes:
     """The classes of some partitions: those with the same labels are one."""
     tables = {"assigned": assigned} if raised is None else {"assigned": assigned, "raised": raised}
@@ -156,7 +167,7 @@ def _classes(
     joined = state.make("joined", f"joined{suffix}", {"tight": tight}, attributes=tuple(paths))
     classed = state.make(
         "classed", f"classed{suffix}", {"assigned": assigned, "joined": joined},
-        words=state.names, by_person=state.judge.by_person,
+        words=state.names, by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     judged = state.judge.judged(f"judged{suffix}", slot("grouped"), ["part"], {"grouped": classed})
     _, violating = state.row("verdict", {"judged": judged})

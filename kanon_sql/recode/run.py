@@ -11,8 +11,11 @@ from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, re
 from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.cells import recoded_in_cells
+from kanon_sql.recode.cover import recoded_by_cover
+from kanon_sql.recode.forest import recoded_by_forest
 from kanon_sql.recode.kept import Kept, recoded_as_kept
 from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.matching import recoded_by_matching
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.subtree import recoded_by_subtrees
@@ -25,6 +28,9 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
     "subtree": recoded_by_subtrees,
+    "forest": recoded_by_forest,
+    "cover": recoded_by_cover,
+    "matching": recoded_by_matching,
 }
 """By the name that a spec calls it by; each is one file."""
 

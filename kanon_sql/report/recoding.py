@@ -17,6 +17,9 @@ METHODS = {
         "a column has one level, and single cells are suppressed, that is, released as the top",
     ),
     "subtree": ("Subtree recoding", "a value has one label for all rows, and the levels of labels differ by value"),
+    "forest": ("Approximation by a forest", "the level of a value differs by class"),
+    "cover": ("Approximation by a greedy cover", "a value is released as it is or suppressed, class by class"),
+    "matching": ("Approximation by matching", "a value is released as it is or suppressed, class by class"),
 }
 """Per method its name, and what it does."""
 

@@ -11,13 +11,18 @@ from pydantic_core import CoreSchema
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import Fault, Faults, Part, checked, choice, did_you_mean, fail, kind, quote, share, text
 from kanon_sql.spec.names import parse_table_name
+from kanon_sql.spec.requirements import KAnonymityRequirement
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
 __all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-_METHODS = ("full_domain", "local", "mondrian", "cells", "subtree")
+Method = Literal["full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching"]
+"""The names of the methods."""
+
+_METHODS: tuple[str, ...] = get_args(Method)
+_APPROXIMATIONS = ("forest", "cover", "matching")
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
@@ -78,9 +83,10 @@ class RecodingOptions(Part):
         method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
             released at several levels, in different classes (local recoding: Xu et al. 2006); ``mondrian``, where
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006);
-            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007); or
+            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007);
             ``subtree``, one label per value for all rows, whose levels differ by value (Fung, Wang, Yu 2005; Wang, Yu,
-            Chakraborty 2004).
+            Chakraborty 2004); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
+            ``cover`` (Meyerson and Williams 2004).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
@@ -92,13 +98,9 @@ class RecodingOptions(Part):
         keep: the table beside the release in which the recoding is kept, for new rows; None to keep none.
     """
 
-    expected: ClassVar[str] = (
-        "full_domain, local, mondrian, cells, subtree, or a mapping such as {method: local, effort: best}"
-    )
+    expected: ClassVar[str] = f"{', '.join(_METHODS)}, or a mapping such as {{method: local, effort: best}}"
 
-    method: Annotated[
-        Literal["full_domain", "local", "mondrian", "cells", "subtree"], checked(choice("recoding", _METHODS))
-    ] = Field(
+    method: Annotated[Method, checked(choice("recoding", _METHODS))] = Field(
         default="full_domain",
         description="One level per column for all rows, or levels that differ by class, or by value.",
     )
@@ -170,7 +172,7 @@ class RecodingOptions(Part):
     @property
     def labels_are_lowest(self) -> bool:
         """Whether every label of a release is the lowest that all rows of its class have in common."""
-        return self.method == "local"
+        return self.method in ("local", "forest")
 
     @property
     def label(self) -> str:
@@ -257,6 +259,36 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield from _cells_faults(spec)
     if spec.recoding.classify is not None:
         yield from _classify_faults(spec, spec.recoding.classify)
+    if spec.recoding.method in _APPROXIMATIONS:
+        yield from _approximation_faults(spec)
+
+
+def _approximation_faults(spec: Spec) -> Iterator[Fault]:
+    """What an approximation cannot promise: its factor is about rows, and it gives alike ones to several classes."""
+    method = spec.recoding.method
+    sizes = [item for item in spec.privacy if isinstance(item, KAnonymityRequirement)]
+    others = [item.name for item in spec.privacy if item not in sizes]
+    why = None
+    if others:
+        why = f"privacy also asks for {others[0]}"
+    elif len(sizes) > 1:
+        why = "privacy asks for several"
+    elif sizes[0].quasi_identifiers is not None:
+        why = "privacy asks for it over some of them"
+    elif spec.unit is not None:
+        why = "a unit counts persons, whose rows it would part"
+    if why is not None:
+        message = (
+            f"{method} promises its factor for one k_anonymity of rows over all quasi-identifiers, and {why}; use local"
+        )
+        yield Fault(("recoding", "method"), message, True)
+    elif method == "matching" and sizes[0].k not in (2, 3):
+        message = f"matching knows classes of k = 2 and k = 3, and privacy asks for {sizes[0].k}; use forest or cover"
+        yield Fault(("recoding", "method"), message, True)
+    for name, column in spec.quasi_identifiers.items():
+        if column.maximum_level is not None:
+            message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
+            yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:

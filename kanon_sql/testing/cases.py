@@ -118,6 +118,22 @@ SINGLE_VALUES = [
     },
 ]
 
+HALVES = (
+    "SELECT name, illness, person, "
+    + ", ".join(
+        f"CASE WHEN {column} {condition} THEN 'yes' ELSE 'no' END AS {column}"
+        for column, condition in {
+            "age": "< 40",
+            "weight": "< 60",
+            "zip": "= 'x'",
+            "charge": "< 40",
+            "sex": "= 'F'",
+        }.items()
+    )
+    + " FROM visits"
+)
+"""Columns of two values each."""
+
 CASES: dict[str, dict[str, Any]] = {
     "loss": {},
     "height": {"search": {"metric": "height"}},
@@ -291,6 +307,25 @@ CASES: dict[str, dict[str, Any]] = {
         "unit": "person",
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
+    "forest": {"recoding": "forest"},
+    "cover, minimum levels, NULLs masked": {
+        "recoding": "cover",
+        "quasi_identifiers": {
+            **SPEC["quasi_identifiers"],
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "minimum_level": 1},
+            "illness": None,
+        },
+        "sensitive": [],
+        "nulls": "suppress",
+        "suppression": {"limit": 0.4, "style": "mask"},
+    },
+    "matching": {
+        "recoding": "matching",
+        "source": {"query": HALVES},
+        "quasi_identifiers": dict.fromkeys(["age", "weight", "zip", "charge", "sex"]),
+        "keep": ["person"],
+        "privacy": [{"k_anonymity": 2}],
     },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
