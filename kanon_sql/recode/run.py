@@ -12,6 +12,7 @@ from kanon_sql.frequency import KeptSets, Prepared, prepared
 from kanon_sql.models import models_of
 from kanon_sql.recode.cells import recoded_in_cells
 from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.microaggregation import recoded_by_aggregates
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.spec import Spec
@@ -22,6 +23,7 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "local": recoded_locally,
     "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
+    "microaggregation": recoded_by_aggregates,
 }
 """By the name that a spec calls it by; each is one file."""
 

@@ -16,6 +16,10 @@ METHODS = {
         "Cell suppression",
         "a column has one level, and single cells are suppressed, that is, released as the top",
     ),
+    "microaggregation": (
+        "Micro-aggregation",
+        "numbers are replaced by the mean, the median or the mode of their class",
+    ),
 }
 """Per method its name, and what it does."""
 
@@ -28,13 +32,28 @@ _BEGUN = {
 
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     """What was made, in a sentence."""
+    if recoding["method"] == "microaggregation":
+        return f"{_made(recoding)}; {_aggregated(recoding)}"
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     if recoding["method"] == "cells":
         return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
-    made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    return f"{made}{best}; {lost}{_beside_bound(recoding)}"
+    return f"{_made(recoding)}{best}; {lost}{_beside_bound(recoding)}"
+
+
+def _made(recoding: Mapping[str, Any]) -> str:
+    return f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
+
+
+def _aggregated(recoding: Mapping[str, Any]) -> str:
+    """What numbers lose, and apart from it what labels do: two measures."""
+    said = f"numbers have lost {metric(100 * recoding['squares_lost'])} % of their squares"
+    if recoding["mean_loss"] is None:
+        return said
+    return (
+        f"{said}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    )
 
 
 def _suppressed(recoding: Mapping[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
@@ -16,12 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-_METHODS = ("full_domain", "local", "mondrian", "cells")
+_METHODS = ("full_domain", "local", "mondrian", "cells", "microaggregation")
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
+_AGGREGATES = ("mean", "median", "mode")
 
-_TAKEN_BY = {"effort": "local", "variant": "mondrian", "levels": "cells", "caps": "cells"}
+_TAKEN_BY = {
+    "effort": "local",
+    "variant": "mondrian",
+    "levels": "cells",
+    "caps": "cells",
+    "columns": "microaggregation",
+}
 """Option -> the method that takes it."""
 
 _USUAL = {"local": ("effort", "fast"), "mondrian": ("variant", "strict"), "cells": ("levels", "searched")}
@@ -39,6 +46,19 @@ def _caps(value: object) -> dict[str, float]:
     return {str(name): most for name, most in found.items() if most is not None}
 
 
+def _aggregates(value: object) -> dict[str, str]:
+    """What the values of a class are replaced by, by column."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of columns to {', '.join(_AGGREGATES)}, got {kind(value)}")
+    if not value:
+        fail("expected at least one column, such as {income: mean}")
+    faults = Faults()
+    check = choice("aggregate", _AGGREGATES)
+    found = {str(name): faults.attempt((name,), check, item) for name, item in value.items()}
+    faults.finish()
+    return {name: str(item) for name, item in found.items()}
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
@@ -46,18 +66,23 @@ class RecodingOptions(Part):
         method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
             released at several levels, in different classes (local recoding: Xu et al. 2006); ``mondrian``, where
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006); or
-            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007).
+            ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007); or
+            ``microaggregation``, where numbers are replaced by one of their class (Domingo-Ferrer, Mateo-Sanz 2002).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
+        columns: for microaggregation, ``mean``, ``median`` or ``mode``, by column; None for others.
     """
 
-    expected: ClassVar[str] = "full_domain, local, mondrian, cells, or a mapping such as {method: local, effort: best}"
-
-    method: Annotated[Literal["full_domain", "local", "mondrian", "cells"], checked(choice("recoding", _METHODS))] = (
-        Field(default="full_domain", description="One level per column for all rows, or levels that differ by class.")
+    expected: ClassVar[str] = (
+        "full_domain, local, mondrian, cells, or a mapping such as {method: local, effort: best} or "
+        "{method: microaggregation, columns: {income: mean}}"
     )
+
+    method: Annotated[
+        Literal["full_domain", "local", "mondrian", "cells", "microaggregation"], checked(choice("recoding", _METHODS))
+    ] = Field(default="full_domain", description="One level per column for all rows, or levels that differ by class.")
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
     )
@@ -79,6 +104,18 @@ class RecodingOptions(Part):
             }
         ),
     ] = Field(default=None, description="For cells: column -> the share of its cells that may be suppressed.")
+    columns: Annotated[
+        dict[str, str] | None,
+        checked(_aggregates),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "object", "minProperties": 1, "additionalProperties": {"enum": list(_AGGREGATES)}},
+                    {"type": "null"},
+                ]
+            }
+        ),
+    ] = Field(default=None, description="For microaggregation: column -> what its values are replaced by in a class.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -97,6 +134,9 @@ class RecodingOptions(Part):
             if option in given and method in _METHODS and method != taker:
                 reason = "full_domain searches as 'search' says; " if method == "full_domain" else ""
                 yield Fault((option,), f"{reason}only the method {taker} takes it", True)
+        if method == "microaggregation" and "columns" not in given:
+            why = "microaggregation needs columns, such as {income: mean, age: median}; expected a mapping in 'columns'"
+            yield Fault((), why, False)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -189,6 +229,8 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         yield from _relaxed_faults(spec)
     if spec.recoding.method == "cells":
         yield from _cells_faults(spec)
+    if spec.recoding.method == "microaggregation":
+        yield from _aggregate_faults(spec)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
@@ -206,9 +248,11 @@ def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("recoding", "variant"), message, True)
 
 
-def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
-    """The limits of levels, where none is released."""
+def level_faults(spec: Spec, message: str, among: Container[str] | None = None) -> Iterator[Fault]:
+    """The limits of levels, where none is released: of all quasi-identifiers, or of those that are named."""
     for name, column in spec.quasi_identifiers.items():
+        if among is not None and name not in among:
+            continue
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
                 yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
@@ -225,3 +269,16 @@ def _cells_faults(spec: Spec) -> Iterator[Fault]:
             if column.maximum_level is not None and column.maximum_level != column.minimum_level:
                 why = "with levels: minimum every column stays at its minimum level; leave maximum_level out"
                 yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
+
+
+def _aggregate_faults(spec: Spec) -> Iterator[Fault]:
+    """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
+    named = spec.recoding.columns or {}
+    for name in named:
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
+            yield Fault(("recoding", "columns", name), why, True)
+    yield from level_faults(spec, "microaggregation releases a number, not a level", named)
+    if spec.suppression.style == "mask":
+        why = "a masked row has the text * in every quasi-identifier, and microaggregation releases numbers; use drop"
+        yield Fault(("suppression", "style"), why, True)
