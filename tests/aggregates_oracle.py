@@ -83,9 +83,11 @@ def least_squares(values: Sequence[int], k: int) -> Fraction:
     best: list[Fraction | float] = [0, *([inf] * len(ordered))]
     for end in range(k, len(ordered) + 1):
         starts = range(max(0, end - 2 * k + 1), end - k + 1)
-        best[end] = min(best[start] + cost(start, end) for start in starts if best[start] != inf) if any(
-            best[start] != inf for start in starts
-        ) else inf
+        best[end] = (
+            min(best[start] + cost(start, end) for start in starts if best[start] != inf)
+            if any(best[start] != inf for start in starts)
+            else inf
+        )
     return Fraction(best[-1])
 
 

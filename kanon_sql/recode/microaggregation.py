@@ -17,94 +17,30 @@ is quadratic. Sums are of whole numbers and exact, so every engine makes the sam
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 from typing import Any
 
-from kanon_sql.engines import Column
-from kanon_sql.errors import UnsupportedError, VerificationError
+from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
-from kanon_sql.hierarchies import Lookup
+from kanon_sql.models import model_of
+from kanon_sql.recode.judge import Judge
+from kanon_sql.recode.numbers import Item, Numbers, amount_of, digits_of, numbers_of, squares_lost
+from kanon_sql.recode.optimal import can_be_optimal, divide_optimally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Aggregated, Mapped, described, raised_of
 from kanon_sql.recode.specialize import specialize
 from kanon_sql.search import Stopped
-from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation, Sql, render, slot
+from kanon_sql.spec import KAnonymityRequirement, Spec
+from kanon_sql.sql import Relation, render, slot
 
 __all__ = ["STATEMENTS_A_ROUND", "Microaggregated", "recoded_by_aggregates"]
 
 STATEMENTS_A_ROUND = 11
 """No round takes more statements, whatever the table, its columns or the requirements are."""
-
-MOST_DIGITS = 10
-"""Digits after the point that a number may have."""
-
-LARGEST = 2.0**58
-"""What all rows' numbers may add up to, in units of their last digit."""
-
-GAINS = 1e12
-"""How many different gains of cuts are told apart."""
-
-_SCALE = re.compile(r"\(\s*(?:\d+\s*,\s*)?(\d+)\s*\)")
-
-
-@dataclass(frozen=True)
-class Item:
-    """What templates know of a quasi-identifier whose numbers are replaced.
-
-    Attributes:
-        index: its number among them.
-        word: the word of a vector that holds its code.
-        mask: the bits of that code.
-        digits: how many it has after the point.
-        step: a unit of the last of them.
-    """
-
-    index: int
-    word: int
-    mask: int
-    digits: int
-    step: Decimal
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A quasi-identifier whose numbers are replaced.
-
-    Attributes:
-        item: its place.
-        name: the column.
-        function: ``mean``, ``median`` or ``mode``.
-        table: its numbers, by code.
-        unit: what a square of a distance in units is worth: the weight over all squares.
-        spread: all squares.
-    """
-
-    item: Item
-    name: str
-    function: str
-    table: Relation
-    unit: float = 0.0
-    spread: float = 0.0
-
-    @property
-    def index(self) -> int:
-        """Its number among the quasi-identifiers."""
-        return self.item.index
-
-
-def _items(numbers: Sequence[Numbers]) -> tuple[Item, ...]:
-    return tuple(own.item for own in numbers)
-
-
-def _tables(numbers: Sequence[Numbers]) -> dict[str, Relation]:
-    return {f"amounts_{own.index}": own.table for own in numbers}
 
 
 @dataclass(frozen=True)
@@ -113,9 +49,11 @@ class Microaggregated(Recoded):
 
     Attributes:
         squares_lost: per column whose numbers are replaced, the squares within the classes over all squares.
+        optimal: no other division of what has the same labels has smaller squares within the classes.
     """
 
     squares_lost: Mapping[str, float] = field(default_factory=dict)
+    optimal: bool = False
 
     def metrics(self) -> dict[str, float]:
         """The metrics that look at sizes alone: a mean covers no values of a domain."""
@@ -130,10 +68,12 @@ class Microaggregated(Recoded):
         """The recoding as it stands in results and manifests; what columns of numbers lose is told apart."""
         found = super().to_dict()
         weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
+        weights = weights if any(weights[name] for name in self.squares_lost) else dict.fromkeys(weights, 1.0)
         total = sum(weights[name] for name in self.squares_lost)
         lost = sum(weights[name] * share for name, share in self.squares_lost.items()) / total
         return {
             **found,
+            "optimal": self.optimal,
             "squares_lost": float(f"{lost:.9g}"),
             "columns": {
                 name: {
@@ -166,9 +106,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)
     given.workspace.report("micro-aggregating", None)
-    functions = spec.recoding.columns or {}
-    chosen = [lookup for lookup in sets.lookups if lookup.name in functions]
-    digits = _digits(given, chosen)
+    digits = digits_of(given, spec)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if state.violating_rows + sets.null_rows > most:
         why = (
@@ -176,8 +114,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
             f"and {most} may be"
         )
         return NothingRecoded(spec, given, why)
-    numbers = [_numbers(state, lookup, functions[lookup.name], digits[lookup.name]) for lookup in chosen]
-    numbers = _weighed(state, numbers)
+    numbers = numbers_of(state, spec, digits)
     slices = _may_slice(spec)
     stopped = _divided(state, numbers, budget, slices=slices)
     mapped = _mapped(state, numbers, slices=slices)
@@ -188,7 +125,8 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
         )
     return Microaggregated(
         spec, given, mapped, state.judge, state.rounds, state.violating_rows, stopped, "top", 0,
-        squares_lost=_squares_lost(state, mapped, numbers),
+        squares_lost=squares_lost(state, mapped, numbers),
+        optimal=stopped is None and _is_optimal(state, numbers, slices=slices),
     )  # fmt: skip
 
 
@@ -197,136 +135,12 @@ def _may_slice(spec: Spec) -> bool:
     return spec.unit is None and all(item.name == "k_anonymity" for item in spec.privacy)
 
 
-# --- the numbers -------------------------------------------------------------------------------
+def _items(numbers: Sequence[Numbers]) -> tuple[Item, ...]:
+    return tuple(own.item for own in numbers)
 
 
-def _digits(given: Prepared, chosen: Sequence[Lookup]) -> dict[str, int]:
-    """How many digits after the point the chosen columns have.
-
-    Raises:
-        UnsupportedError: a column holds no numbers that add up exactly.
-    """
-    problems, found = [], {}
-    for lookup in chosen:
-        column = given.columns[lookup.name]
-        digits = _digits_of(column)
-        if column.kind not in ("integer", "decimal"):
-            more = "their sums depend on the order of the rows; " if column.kind == "float" else ""
-            problems.append(
-                f"{lookup.name}: micro-aggregation needs whole numbers or decimals, but the column is {column.type}; "
-                f"{more}cast it to DECIMAL(p, s) in a source query"
-            )
-        elif digits is None or digits > MOST_DIGITS:
-            problems.append(
-                f"{lookup.name}: the type {column.type} does not say how many digits there are after the point, or "
-                f"more than {MOST_DIGITS}; cast it to DECIMAL(p, s) in a source query"
-            )
-        elif not lookup.height:
-            problems.append(f"{lookup.name}: its hierarchy has no value below the top; leave it out of the columns")
-        else:
-            found[lookup.name] = digits
-    if problems:
-        raise UnsupportedError("\n".join(problems))
-    _refuse_large(given, chosen, found)
-    return found
-
-
-def _digits_of(column: Column) -> int | None:
-    """How many digits after the point a type has; None where it does not say."""
-    if column.kind == "integer":
-        return 0
-    said = _SCALE.search(column.type)
-    return None if said is None or ("," not in said.group()) else int(said.group(1))
-
-
-def _refuse_large(given: Prepared, chosen: Sequence[Lookup], digits: Mapping[str, int]) -> None:
-    """Refuse numbers whose sums would not be exact.
-
-    Raises:
-        UnsupportedError: there are some.
-    """
-    workspace, compiler = given.workspace, given.workspace.compiler
-    most = LARGEST / max(1, given.sets.rows)
-    branches = [
-        compiler.filled(
-            "recode/microaggregation/too_large",
-            {
-                "attribute": str(lookup.index),
-                "lookup": workspace.quoted(lookup.table),
-                "most": f"{most / 10 ** digits[lookup.name]:.6e}",
-            },
-        )
-        for lookup in chosen
-    ]
-    large = {index for index, found in workspace.query(compiler.union(branches), len(branches)) if found}
-    for lookup in chosen:
-        if lookup.index in large:
-            raise UnsupportedError(
-                f"{lookup.name}: its numbers are too large for {given.sets.rows:,} rows to be added up exactly, or are "
-                "no numbers; give them fewer digits in a source query"
-            )
-    if not compiler.dialect.typed:
-        for lookup in chosen:
-            _refuse_broken(given, lookup, digits[lookup.name])
-
-
-def _refuse_broken(given: Prepared, lookup: Lookup, digits: int) -> None:
-    """Refuse numbers with more digits than their type says, which some engines store.
-
-    Raises:
-        UnsupportedError: there are some.
-    """
-    workspace, compiler = given.workspace, given.workspace.compiler
-    if not digits:
-        return
-    statement = compiler.filled(
-        "recode/microaggregation/broken", {"lookup": workspace.quoted(lookup.table)}, amount=amount_of(digits),
-        digits=digits,
-    )  # fmt: skip
-    ((count,),) = workspace.query(statement, 1)
-    if count:
-        raise UnsupportedError(
-            f"{lookup.name}: {count} different values have more than {digits} digits after the point, which is what "
-            "the column's type says; round them in a source query"
-        )
-
-
-def amount_of(digits: int) -> Sql:
-    """A number of a column ``value`` in whole units of its last digit."""
-    return render("recode/microaggregation/units", digits=digits)
-
-
-def _numbers(state: Partitions, lookup: Lookup, function: str, digits: int) -> Numbers:
-    """The numbers of a column, as a scratch table."""
-    path = state.paths[lookup.index]
-    table = state.make(
-        "microaggregation/amounts", f"amounts{lookup.index}", {"lookup": lookup.table, "vectors": state.vectors},
-        {"of_lookup": _of_lookup(state, lookup.index)},
-        amount=amount_of(digits), word=f"code{path.word}", mask=path.masks[0],
-    )  # fmt: skip
-    item = Item(lookup.index, path.word, path.masks[0], digits, Decimal(1).scaleb(-digits))
-    return Numbers(item, lookup.name, function, table)
-
-
-def _of_lookup(state: Partitions, index: int) -> str:
-    return state.sets.codes.from_lookup(index, 0, state.workspace.dialect)
-
-
-def _weighed(state: Partitions, numbers: Sequence[Numbers]) -> list[Numbers]:
-    """The columns with what a square of each is worth. Six digits of it, so that engines agree."""
-    tables = {item.index: {"amounts": item.table} for item in numbers}
-    found = state.workspace.each("recode/microaggregation/spread", len(tables), tables)
-    spreads = {int(index): float(spread) for index, spread in found}
-    weights = {lookup.index: lookup.quasi_identifier.weight for lookup in state.sets.lookups}
-    most = max((weights[item.index] for item in numbers), default=0) or 1
-    return [
-        replace(
-            item,
-            spread=spreads[item.index],
-            unit=float(f"{weights[item.index] / most * GAINS / (spreads[item.index] or 1):.6g}"),
-        )
-        for item in numbers
-    ]
+def _tables(numbers: Sequence[Numbers]) -> dict[str, Relation]:
+    return {f"amounts_{own.index}": own.table for own in numbers}
 
 
 # --- the rounds --------------------------------------------------------------------------------
@@ -339,29 +153,57 @@ def _divided(state: Partitions, numbers: Sequence[Numbers], budget: Budget, *, s
     try:
         with budget.limits(state.workspace.engine):
             if labelled.cuttable:
+                labelled.judge = _roomy(state, numbers)
                 peel(labelled)
-                state.last, state.open = labelled.last, labelled.open
                 specialize(labelled)
     except Stopped as early:
         stopped = str(early)
-    state.open, state.last, state.rounds = labelled.open, max(labelled.last, state.count, 1), labelled.rounds
-    items = _items(numbers)
+    (count,) = state.row("count", {"table": state.vectors})
+    state.open, state.last, state.rounds = labelled.open, max(labelled.last, count), labelled.rounds
+    tables = {"open": state.open, "vectors": state.vectors, "roots": state.roots, **_tables(numbers)}
     state.open = state.make(
-        "microaggregation/opened", "opened",
-        {"open": state.open, "vectors": state.vectors, "roots": state.roots, **_tables(numbers)},
-        attributes=items, by_person=state.judge.by_person, slices=slices,
+        "microaggregation/opened", "opened", tables,
+        attributes=_items(numbers), by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     if stopped is not None:
         return stopped
-    units = tuple((own.index, own.unit) for own in numbers)
-    dimensions = state.make("microaggregation/dimensions", "dimensions", {}, units=units)
     try:
         with budget.limits(state.workspace.engine):
-            while _round(state, items, dimensions, slices=slices):
-                state.workspace.report(f"micro-aggregating: round {state.rounds}", None)
+            if _is_optimal(state, numbers, slices=slices):
+                _divide_optimally(state, numbers)
+            else:
+                _divide(state, numbers, slices=slices)
     except Stopped as early:
         return str(early)
     return None
+
+
+def _is_optimal(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> bool:
+    """Whether the classes of one column are made as no others have smaller squares."""
+    fits = can_be_optimal(state.kept_rows, state.judge.least_size)
+    return slices and fits and len(numbers) == 1 and not state.sets.lookups[numbers[0].index].null_rows
+
+
+def _divide_optimally(state: Partitions, numbers: Sequence[Numbers]) -> None:
+    """Divide the partitions by their one column."""
+    dimensions = _dimensions(state, numbers)
+    ordered = state.make(
+        "microaggregation/ordered", "ordered", {"open": state.open, "dimensions": dimensions}, {},
+        attributes=_items(numbers), by_person=False, slices=True, least=state.judge.least_size,
+    )  # fmt: skip
+    divide_optimally(state, ordered, numbers[0].index)
+
+
+def _divide(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> None:
+    """Cut the partitions, one column at a time."""
+    dimensions = _dimensions(state, numbers)
+    while _round(state, _items(numbers), dimensions, slices=slices):
+        state.workspace.report(f"micro-aggregating: round {state.rounds}", None)
+
+
+def _dimensions(state: Partitions, numbers: Sequence[Numbers]) -> Relation:
+    units = tuple((own.index, own.unit) for own in numbers)
+    return state.make("microaggregation/dimensions", "dimensions", {}, units=units)
 
 
 def _labelled(state: Partitions, numbers: Sequence[Numbers]) -> Partitions:
@@ -372,6 +214,19 @@ def _labelled(state: Partitions, numbers: Sequence[Numbers]) -> Partitions:
     cuttable = found.cuttable
     found.steps = found.make("steps", "steps", {}, {}, attributes=cuttable, depth=depth) if cuttable else None
     return found
+
+
+def _roomy(state: Partitions, numbers: Sequence[Numbers]) -> Judge:
+    """The requirements, and as large a class that labels leave to the numbers their share of the cuts.
+
+    From all rows to k it takes the logarithm of their quotient in cuts; labels and numbers share these by weight.
+    """
+    least, chosen = state.judge.least_size, {own.index for own in numbers}
+    weights = [lookup.quasi_identifier.weight for lookup in state.sets.lookups]
+    of_numbers = sum(weight for index, weight in enumerate(weights) if index in chosen)
+    share = of_numbers / sum(weights) if of_numbers else 0.0
+    room = model_of(KAnonymityRequirement(k=int(least * max(1, state.kept_rows // least) ** share)))
+    return replace(state.judge, models=[*state.judge.models, room])
 
 
 def _labelled_paths(state: Partitions, numbers: Sequence[Numbers]) -> list[Path]:
@@ -503,27 +358,3 @@ def _classes(
     judged = state.judge.judged(f"judged{suffix}", slot("grouped"), ["part"], {"grouped": classed})
     _, violating = state.row("verdict", {"judged": judged})
     return _Classes(joined, classed, judged, violating)
-
-
-def _squares_lost(state: Partitions, mapped: Mapped, numbers: Sequence[Numbers]) -> dict[str, float]:
-    """Per column the squares within the classes over all squares; of what has no number, those from the mean."""
-    compiler, workspace = state.workspace.compiler, state.workspace
-    branches = [
-        compiler.filled(
-            "recode/microaggregation/kept",
-            {
-                "attribute": str(item.index),
-                "own": compiler.quote(f"amount{item.index}"),
-                "classed": workspace.quoted(mapped.classed),
-                "classes": workspace.quoted(mapped.classes),
-                "amounts": workspace.quoted(item.table),
-                "code": state.sets.codes.code(item.index, 0, workspace.dialect, "classed"),
-            },
-        )
-        for item in numbers
-    ]
-    kept = {int(index): float(squares) for index, squares in workspace.query(compiler.union(branches), len(branches))}
-    return {
-        item.name: max(0.0, float(f"{1 - kept[item.index] / item.spread:.9g}")) if item.spread else 0.0
-        for item in numbers
-    }
