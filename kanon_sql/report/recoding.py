@@ -94,4 +94,6 @@ def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, s
         if cells["cap"] is not None:
             shares += f" (at most {metric(100 * cells['cap'])} % of the source may be suppressed)"
         labels = sum(item["labels"] for item in levels.values())
-        yield name, metric(column["mean_loss"]), number(labels), shares
+        if column.get("aggregate") is not None:
+            shares = f"the {column['aggregate']} of the class; {metric(100 * column['squares_lost'])} % of squares lost"
+        yield name, "-" if column["mean_loss"] is None else metric(column["mean_loss"]), number(labels), shares

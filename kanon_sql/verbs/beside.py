@@ -39,7 +39,10 @@ def with_another(
         kept: the frequency sets of the plan.
     """
     if result.mean_loss is None:
-        return result
+        if result.recoding is None:
+            return result
+        why = "what the numbers of the plan lose is a share of squares, which is another measure"
+        return replace(result, notes=[*result.notes, f"{other.label} instead was not tried: {why}"])
     before = engine.meter.statements
     figures = {"mean_loss": None, "suppressed": None, "reason": None, "stopped": None}
     found = {"recoding": other.label, **figures, **_found(engine, spec, other, report, budget, kept)}
