@@ -185,11 +185,11 @@ class Recoded(Searched):
             "rounds": self.rounds,
             "stopped": self.stopped,
             "partitions": self.mapped.count,
-            "mean_loss": sum(losses.values()) / len(losses),
+            "mean_loss": sum(losses.values()) / len(losses) if losses else None,
             "bound": None,
             "columns": {
                 lookup.name: {
-                    "mean_loss": losses[lookup.name],
+                    "mean_loss": losses.get(lookup.name),
                     "levels": {
                         str(level): {"labels": labels, "rows": column.rows[level]}
                         for level, labels in sorted(column.labels.items())

@@ -15,9 +15,9 @@ from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
-from kanon_sql.sql import Relation, slot
+from kanon_sql.sql import Relation, Sql, slot
 
-__all__ = ["Column", "Mapped", "Ranges", "Suppressed", "described", "mapped"]
+__all__ = ["Aggregated", "Column", "Mapped", "Ranges", "Suppressed", "described", "mapped", "raised_of"]
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,19 @@ class Ranges:
 
 
 @dataclass(frozen=True)
+class Aggregated:
+    """What a column's numbers are replaced by.
+
+    Attributes:
+        function: ``mean``, ``median`` or ``mode`` of the class.
+        amount: a number in a column ``value`` in whole units of its last digit.
+    """
+
+    function: str
+    amount: Sql
+
+
+@dataclass(frozen=True)
 class Suppressed:
     """The suppressed cells of one column.
 
@@ -79,6 +92,7 @@ class Mapped:
         ranges: by its number, every quasi-identifier whose labels are ranges.
         slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
         suppressed: per quasi-identifier, where the top says that a cell is suppressed; empty where it is a label.
+        aggregated: by its number, every quasi-identifier whose label is a number of its class.
     """
 
     classed: Relation
@@ -93,6 +107,7 @@ class Mapped:
     ranges: Mapping[int, Ranges] = field(default_factory=dict)
     slices: bool = False
     suppressed: Sequence[Suppressed] = ()
+    aggregated: Mapping[int, Aggregated] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -115,7 +130,7 @@ def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
     Raises:
         VerificationError: one does not, although its parts did and the whole does.
     """
-    paths, raised = _raised(state)
+    paths, raised = raised_of(state)
     found = _classes(state, state.open, paths, raised, "", slices=slices)
     if found.violating:  # of persons with several rows, classes that satisfy may not do so together
         tables = {"assigned": state.open, "classed": found.classed, "judged": found.judged, "vectors": state.vectors}
@@ -142,7 +157,7 @@ def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
     )
 
 
-def _raised(state: Partitions) -> tuple[list[Path], Relation | None]:
+def raised_of(state: Partitions) -> tuple[list[Path], Relation | None]:
     """The quasi-identifiers, marked where some label is not clear, and where such labels go."""
     workspace = state.workspace
     unclear = state.make("unclear", "unclear", {"labels": state.labels})

@@ -16,6 +16,7 @@ from kanon_sql.recode.forest import recoded_by_forest
 from kanon_sql.recode.kept import Kept, recoded_as_kept
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.matching import recoded_by_matching
+from kanon_sql.recode.microaggregation import recoded_by_aggregates
 from kanon_sql.recode.mondrian import recoded_by_medians
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.subtree import recoded_by_subtrees
@@ -31,6 +32,7 @@ METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | Nothi
     "forest": recoded_by_forest,
     "cover": recoded_by_cover,
     "matching": recoded_by_matching,
+    "microaggregation": recoded_by_aggregates,
 }
 """By the name that a spec calls it by; each is one file."""
 

@@ -3,8 +3,8 @@
 write     one join of the source with the vectors' classes and their labels
 verify    the written classes and those of the recoding have the same rows, in both directions, and every label
           stands, in its lookup table, on the path of each value that is released as it; a range, for the places of
-          these values in their order; where single cells are suppressed, each column has as many of them as was said,
-          and no more than its cap allows
+          these values in their order; a number is the mean, a median or a mode of the class; where single cells are
+          suppressed, each column has as many of them as was said, and no more than its cap allows
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def refuse_other_cells(
         written=target,
         classes=mapped.classes,
         values=[exact_value(columns[path.name], "checked") for path in mapped.paths],
-        labels=[exact_text(Sql(f"CAST(classes.label{path.index} AS VARCHAR)")) for path in mapped.paths],
+        labels=[_label(mapped, path.index) for path in mapped.paths],
         masked=masked,
     )
     if different:
@@ -100,6 +100,12 @@ def refuse_other_cells(
         )
     if mapped.suppressed:
         _refuse_other_suppressed(workspace, mapped, target, columns, masked)
+
+
+def _label(mapped: Mapped, index: int) -> Sql:
+    """A class's label as the written table is grouped by it: exact text, or a number."""
+    own = Sql(f"classes.label{index}")
+    return own if index in mapped.aggregated else exact_text(Sql(f"CAST({own} AS VARCHAR)"))
 
 
 def _refuse_other_suppressed(
@@ -144,8 +150,14 @@ def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths:
             tables = {"ranges": workspace.quoted(ranges.table), "order": workspace.quoted(ranges.order)}
             branches.append(compiler.filled("release/recoded_ranges", {**fills, **tables}))
             continue
-        fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
         fills["lookup"] = workspace.quoted(sets.lookups[path.index].table)
+        if path.index in mapped.aggregated:
+            own = mapped.aggregated[path.index]
+            fills["of_lookup"] = codes.from_lookup(path.index, path.low, compiler.dialect)
+            found = compiler.filled("release/recoded_aggregates", fills, function=own.function, amount=own.amount)
+            branches.append(found)
+            continue
+        fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
         levels = tuple(Sql(f"lookup.l{level}") for level in path.levels)
         branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
     return compiler.union(branches)

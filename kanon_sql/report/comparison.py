@@ -85,7 +85,7 @@ def _figures(comparison: Comparison, *, narrow: bool) -> dict[str, Callable[[Res
     }
     if not _recoded(comparison):
         return figures
-    figures = {"mean loss#": lambda result: metric(result.mean_loss or 0), **figures}
+    figures = {"mean loss#": lambda result: "-" if result.mean_loss is None else metric(result.mean_loss), **figures}
     if narrow:
         del figures["smallest#"]
         return figures

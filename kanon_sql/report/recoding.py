@@ -20,6 +20,10 @@ METHODS = {
     "forest": ("Approximation by a forest", "the level of a value differs by class"),
     "cover": ("Approximation by a greedy cover", "a value is released as it is or suppressed, class by class"),
     "matching": ("Approximation by matching", "a value is released as it is or suppressed, class by class"),
+    "microaggregation": (
+        "Micro-aggregation",
+        "numbers are replaced by the mean, the median or the mode of their class",
+    ),
 }
 """Per method its name, and what it does."""
 
@@ -33,15 +37,30 @@ _BEGUN = {
 
 def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     """What was made, in a sentence."""
+    if recoding["method"] == "microaggregation":
+        return f"{_made(recoding)}; {_aggregated(recoding)}"
     lost = f"a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     if recoding["method"] == "cells":
         return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
     if recoding["start"] == "kept":
         return f"{plural(recoding['partitions'], 'class')} of the recoding that was kept; {lost}"
-    made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    return f"{made}{best}; {lost}{_beside_bound(recoding)}"
+    return f"{_made(recoding)}{best}; {lost}{_beside_bound(recoding)}"
+
+
+def _made(recoding: Mapping[str, Any]) -> str:
+    return f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
+
+
+def _aggregated(recoding: Mapping[str, Any]) -> str:
+    """What numbers lose, and apart from it what labels do: two measures."""
+    said = f"numbers have lost {metric(100 * recoding['squares_lost'])} % of their squares"
+    if recoding["mean_loss"] is None:
+        return said
+    return (
+        f"{said}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
+    )
 
 
 def _suppressed(recoding: Mapping[str, Any]) -> str:
@@ -83,4 +102,6 @@ def column_cells(recoding: Mapping[str, Any]) -> Iterator[tuple[str, str, str, s
         if cells["cap"] is not None:
             shares += f" (at most {metric(100 * cells['cap'])} % of the source may be suppressed)"
         labels = sum(item["labels"] for item in levels.values())
-        yield name, metric(column["mean_loss"]), number(labels), shares
+        if column.get("aggregate") is not None:
+            shares = f"the {column['aggregate']} of the class; {metric(100 * column['squares_lost'])} % of squares lost"
+        yield name, "-" if column["mean_loss"] is None else metric(column["mean_loss"]), number(labels), shares

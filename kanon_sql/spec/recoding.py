@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["RecodingOptions", "level_faults", "parse_recoding", "recoding_faults"]
 
-Method = Literal["full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching"]
+Method = Literal[
+    "full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching", "microaggregation"
+]
 """The names of the methods."""
 
 _METHODS: tuple[str, ...] = get_args(Method)
@@ -27,6 +29,7 @@ _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
 _DIRECTIONS = ("top_down", "bottom_up")
+_AGGREGATES = ("mean", "median", "mode")
 
 _TAKEN_BY = {
     "effort": "local",
@@ -35,6 +38,7 @@ _TAKEN_BY = {
     "caps": "cells",
     "direction": "subtree",
     "classify": "subtree",
+    "columns": "microaggregation",
 }
 """Option -> the method that takes it."""
 
@@ -76,6 +80,19 @@ def _caps(value: object) -> dict[str, float]:
     return {str(name): most for name, most in found.items() if most is not None}
 
 
+def _aggregates(value: object) -> dict[str, str]:
+    """What the values of a class are replaced by, by column."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of columns to {', '.join(_AGGREGATES)}, got {kind(value)}")
+    if not value:
+        fail("expected at least one column, such as {income: mean}")
+    faults = Faults()
+    check = choice("aggregate", _AGGREGATES)
+    found = {str(name): faults.attempt((name,), check, item) for name, item in value.items()}
+    faults.finish()
+    return {name: str(item) for name, item in found.items()}
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
@@ -85,7 +102,8 @@ class RecodingOptions(Part):
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006);
             ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007);
             ``subtree``, one label per value for all rows, whose levels differ by value (Fung, Wang, Yu 2005; Wang, Yu,
-            Chakraborty 2004); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
+            Chakraborty 2004); ``microaggregation``, where numbers are replaced by one of their class (Domingo-Ferrer,
+            Mateo-Sanz 2002); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
             ``cover`` (Meyerson and Williams 2004).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
@@ -96,6 +114,7 @@ class RecodingOptions(Part):
         classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
             and by detail without one; None for others.
         keep: the table beside the release in which the recoding is kept, for new rows; None to keep none.
+        columns: for microaggregation, ``mean``, ``median`` or ``mode``, by column; None for others.
     """
 
     expected: ClassVar[str] = f"{', '.join(_METHODS)}, or a mapping such as {{method: local, effort: best}}"
@@ -135,6 +154,18 @@ class RecodingOptions(Part):
     classify: Annotated[str | None, checked(_classify)] = Field(
         default=None, description="For subtree: the column that a classifier is to tell from the release."
     )
+    columns: Annotated[
+        dict[str, str] | None,
+        checked(_aggregates),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "object", "minProperties": 1, "additionalProperties": {"enum": list(_AGGREGATES)}},
+                    {"type": "null"},
+                ]
+            }
+        ),
+    ] = Field(default=None, description="For microaggregation: column -> what its values are replaced by in a class.")
 
     @classmethod
     def written(cls, value: Any) -> Any:
@@ -153,6 +184,9 @@ class RecodingOptions(Part):
             if option in given and method in _METHODS and method != taker:
                 reason = "full_domain searches as 'search' says; " if method == "full_domain" else ""
                 yield Fault((option,), f"{reason}only the method {taker} takes it", True)
+        if method == "microaggregation" and "columns" not in given:
+            why = "microaggregation needs columns, such as {income: mean, age: median}; expected a mapping in 'columns'"
+            yield Fault((), why, False)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -289,6 +323,8 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
         if column.maximum_level is not None:
             message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
             yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
+    if spec.recoding.method == "microaggregation":
+        yield from _aggregate_faults(spec)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
@@ -306,9 +342,11 @@ def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("recoding", "variant"), message, True)
 
 
-def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
-    """The limits of levels, where none is released."""
+def level_faults(spec: Spec, message: str, among: Container[str] | None = None) -> Iterator[Fault]:
+    """The limits of levels, where none is released: of all quasi-identifiers, or of those that are named."""
     for name, column in spec.quasi_identifiers.items():
+        if among is not None and name not in among:
+            continue
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
                 yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
@@ -352,3 +390,16 @@ def _cells_faults(spec: Spec) -> Iterator[Fault]:
             if column.maximum_level is not None and column.maximum_level != column.minimum_level:
                 why = "with levels: minimum every column stays at its minimum level; leave maximum_level out"
                 yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
+
+
+def _aggregate_faults(spec: Spec) -> Iterator[Fault]:
+    """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
+    named = spec.recoding.columns or {}
+    for name in named:
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
+            yield Fault(("recoding", "columns", name), why, True)
+    yield from level_faults(spec, "microaggregation releases a number, not a level", named)
+    if spec.suppression.style == "mask":
+        why = "a masked row has the text * in every quasi-identifier, and microaggregation releases numbers; use drop"
+        yield Fault(("suppression", "style"), why, True)

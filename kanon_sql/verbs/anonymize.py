@@ -34,7 +34,7 @@ from kanon_sql.release import (
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
-from kanon_sql.verbs.recoding import notes_of_local, refuse_nodes_of_local
+from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
 
@@ -219,7 +219,7 @@ def released(
             class_sizes=written.examination.sizes_list(),
             achieved=written.examination.achieved_dict(),
             metrics=metrics,
-            mean_loss=found.mean_loss,
+            mean_loss=mean_loss_of(found),
             search=found.summary() if isinstance(found, Chosen) else None,
             cost=Cost.of(found.workspace.engine.meter, time.perf_counter() - started),
             notes=[*found.notes, *notes_of_local(found), *([] if written.note is None else [written.note])],

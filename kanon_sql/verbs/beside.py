@@ -12,6 +12,7 @@ from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import KeptSets
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import RecodingOptions, Spec, recoding_faults
+from kanon_sql.verbs.recoding import mean_loss_of
 from kanon_sql.verbs.result import Result
 
 __all__ = ["with_another"]
@@ -38,7 +39,10 @@ def with_another(
         kept: the frequency sets of the plan.
     """
     if result.mean_loss is None:
-        return result
+        if result.recoding is None:
+            return result
+        why = "what the numbers of the plan lose is a share of squares, which is another measure"
+        return replace(result, notes=[*result.notes, f"{other.label} instead was not tried: {why}"])
     before = engine.meter.statements
     figures = {"mean_loss": None, "suppressed": None, "reason": None, "stopped": None}
     found = {"recoding": other.label, **figures, **_found(engine, spec, other, report, budget, kept)}
@@ -66,6 +70,8 @@ def _found(
                 return {"reason": "it found nothing that satisfies"}
             made.metrics()  # where a node was chosen, its loss is one of them
             stopped = made.stopped if isinstance(made, Recoded) else made.outcome.stopped
+            if mean_loss_of(made) is None:
+                return {"reason": "what its numbers lose is a share of squares, which is another measure"}
             return {"mean_loss": made.mean_loss, "suppressed": made.rows()["suppressed"], "stopped": stopped}
     except UnsupportedError as error:
         return {"reason": str(error)}

@@ -21,6 +21,9 @@ __all__ = ["Compared", "Comparison", "compare", "with_k"]
 COMMON = "loss"
 """What runs are compared by when their specs search for different metrics."""
 
+_OF_SIZES = "discernibility"
+"""What is known of every recoding."""
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -160,8 +163,9 @@ def compare(
         raise UnsupportedError(f"compare: none of the recodings is possible: {runs[0].title}: {runs[0].reason}")
     metrics = {item.spec.search.metric for item in asked}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
-    if any(metric not in run.result.metrics for run in runs if run.result is not None and run.passed):
-        metric = COMMON  # local recoding has no node, and some metrics are about one
+    for common in (COMMON, _OF_SIZES):  # local recoding has no node, micro-aggregation no domain values under a label
+        if any(metric not in run.result.metrics for run in runs if run.result is not None and run.passed):
+            metric = common
     alone = [
         all(model.judges_size and model.quasi_identifiers is None for model in models_of(item.spec)) for item in asked
     ]

@@ -11,7 +11,7 @@ from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
-__all__ = ["notes_of_local", "refuse_local", "refuse_nodes_of_local", "with_bound"]
+__all__ = ["mean_loss_of", "notes_of_local", "refuse_local", "refuse_nodes_of_local", "with_bound"]
 
 
 def refuse_local(spec: Spec, verb: str, why: str) -> None:
@@ -38,6 +38,11 @@ def refuse_nodes_of_local(spec: Spec, option: str) -> None:
     refuse_local(
         spec, option, "labels differ by class, or their levels by value, so that no node of a lattice is chosen"
     )
+
+
+def mean_loss_of(found: Chosen | Recoded) -> float | None:
+    """The mean loss of a cell, where all columns have labels; None where numbers are replaced by others."""
+    return None if found.spec.recoding.method == "microaggregation" else found.mean_loss
 
 
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:

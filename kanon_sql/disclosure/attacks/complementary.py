@@ -31,6 +31,7 @@ class Complementary(AttackMethod):
     """
 
     name: ClassVar[str] = "complementary"
+    reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (AN_EARLIER_RELEASE,)
     about_tables: ClassVar[bool] = True
     default_noted: ClassVar[Literal["k", "l"] | None] = "k"

@@ -34,6 +34,7 @@ class Composition(AttributeAttack):
     """
 
     name: ClassVar[str] = "composition"
+    reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (A_SENSITIVE_ATTRIBUTE, AN_EARLIER_RELEASE)
     default_noted: ClassVar[Literal["k", "l"] | None] = "l"
 

@@ -47,6 +47,7 @@ class Consistency(AttackMethod):
     """
 
     name: ClassVar[str] = "consistency"
+    reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("consistency (1,k)", "consistency (k,1)", _GLOBAL)
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

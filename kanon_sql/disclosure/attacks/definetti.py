@@ -47,6 +47,7 @@ class DeFinetti(AttributeAttack):
     """How many people a classifier learned from the release guesses right, in one statement."""
 
     name: ClassVar[str] = "definetti"
+    reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

@@ -72,6 +72,7 @@ class Downcoding(AttackMethod):
     """Of how many rows a more detailed label is certain, per quasi-identifier (Cohen 2022)."""
 
     name: ClassVar[str] = "downcoding"
+    reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("downcoding", MINIMAL)
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 

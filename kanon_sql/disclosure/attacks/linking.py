@@ -30,6 +30,7 @@ class Linking(AttackMethod):
     """
 
     name: ClassVar[str] = "linking"
+    reads_labels: ClassVar[bool] = True
     results: ClassVar[tuple[str, ...]] = ("linking", "linking, reversed")
     needs: ClassVar[tuple[Need, ...]] = (AN_EXTERNAL_TABLE,)
     about_tables: ClassVar[bool] = True

@@ -92,6 +92,7 @@ class AttackMethod(ABC):
         on_request: why it is left out unless it is named; None where it runs by default.
         needs: what it cannot be run without; the first that is missing is the reason why it is left out.
         uses: options that it reads and can do without.
+        reads_labels: it looks up which values a label stands for, and so knows nothing of numbers that replace others.
         whole_release: the release must have every quasi-identifier and every sensitive attribute.
         about_tables: what its results are about are tables, not attributes.
         default_noted: it compares with the k, or with the l, that the requirements promise to a class. Where they
@@ -103,6 +104,7 @@ class AttackMethod(ABC):
     on_request: ClassVar[str | None] = None
     needs: ClassVar[tuple[Need, ...]] = ()
     uses: ClassVar[tuple[Option, ...]] = ()
+    reads_labels: ClassVar[bool] = False
     whole_release: ClassVar[bool] = True
     about_tables: ClassVar[bool] = False
     default_noted: ClassVar[Literal["k", "l"] | None] = None
@@ -126,6 +128,9 @@ class AttackMethod(ABC):
         """
         if self.on_request is not None and not named:
             return self.on_request
+        if self.reads_labels and given.spec.recoding.columns:
+            names = ", ".join(given.spec.recoding.columns)
+            return f"the numbers of {names} are those of a class, and which values they stand for is not known"
         return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

@@ -45,6 +45,7 @@ class Minimality(AttributeAttack):
     """How many people's values are more credible than promised, to who knows that the release is minimal."""
 
     name: ClassVar[str] = "minimality"
+    reads_labels: ClassVar[bool] = True
     on_request: ClassVar[str | None] = COSTLY_ESTIMATE
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

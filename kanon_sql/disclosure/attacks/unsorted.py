@@ -109,6 +109,7 @@ class UnsortedMatching(AttackMethod):
     """
 
     name: ClassVar[str] = "unsorted"
+    reads_labels: ClassVar[bool] = True
     needs: ClassVar[tuple[Need, ...]] = (_A_READABLE_ORDER,)
     uses: ClassVar[tuple[Option, ...]] = (Option.EARLIER,)
     about_tables: ClassVar[bool] = True
