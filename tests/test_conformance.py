@@ -24,6 +24,7 @@ CORE = {
     "test_the_same_release_as_duckdb[subtree, persons, a class to tell, limited, masked-{}]",
     "test_the_same_release_as_duckdb[forest-{}]",
     "test_the_same_release_as_duckdb[cover, minimum levels, NULLs masked-{}]",
+    "test_the_same_release_as_duckdb[microaggregation, persons with several vectors, l and t-{}]",
     "test_the_same_bound_of_local_recoding_as_duckdb[{}]",
     "test_a_kept_recoding_is_applied_as_by_duckdb[local-{}]",
     "test_ranges_are_audited_as_by_duckdb[{}]",
@@ -70,6 +71,9 @@ LEFT_OUT = {
     "test_the_same_release_as_duckdb[forest-spark]",
     "test_the_same_release_as_duckdb[cover, minimum levels, NULLs masked-spark]",
     "test_the_same_release_as_duckdb[matching-spark]",
+    "test_the_same_release_as_duckdb[microaggregation-spark]",
+    "test_the_same_release_as_duckdb[microaggregation of one column-spark]",
+    "test_the_same_release_as_duckdb[microaggregation, persons with several vectors, l and t-spark]",
     # Each takes Spark a minute or more, and their statements are those of the cases "cube", "intervals" and "person".
     "test_the_same_release_as_duckdb[super-roots-spark]",
     "test_the_same_release_as_duckdb[intervals of dates and numbers, limited, l-spark]",
