@@ -27,6 +27,7 @@ __all__ = [
     "STEPS_A_BATCH",
     "Prices",
     "learned",
+    "lost_at",
     "nodes_table",
     "prices_of",
     "sweep",
@@ -88,6 +89,23 @@ def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
     return Prices(table, tops | means, rows)
 
 
+def lost_at(state: Partitions, *, exactly: bool) -> float:
+    """How many rows' worth of detail is lost at the node that a recoding begins with; rather too low than too high.
+
+    Args:
+        state: partitions that were begun with the classes of the node.
+        exactly: whether the rows that violate there are lost as a whole; else they are taken to lose what others do.
+    """
+    prices = prices_of(state)
+    if not exactly:
+        return prices.share(tuple(path.high for path in state.paths)) * state.sets.kept_rows
+    priced = tuple(path for path in state.paths if path.low < path.height)
+    tables = {"prices": prices.table, "vectors": state.vectors, "roots": state.roots}
+    (lost,) = state.row("lost", tables, attributes=priced)
+    whole = sum(path.share * (path.domain_rows - 1) for path in state.paths if path.low == path.height)
+    return (lost + whole * state.kept_rows) / PRICE + state.violating_rows
+
+
 def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:
     """The nodes to sweep, the cheapest first: those of the classes of some recodings, and their neighbours.
 
@@ -102,6 +120,7 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
             "recode/learned",
             {"classes": state.workspace.quoted(mapped.classes)},
             attributes=tuple(mapped.paths),
+            ranged=tuple(mapped.ranges),
             most=NODES,
         )
         for *levels, count in state.workspace.query(statement, NODES):
@@ -174,8 +193,7 @@ class _Sweep:
         """One step of a batch; returns how many vectors are still open."""
         state, judge = self.state, self.state.judge
         keys = ("node", *(f"key{word}" for word in range(len(state.words))))
-        context = {"words": state.names, "by_person": judge.by_person}
-        cells = render("recode/at_nodes", **context, batch=True)
+        cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=True)
         priced = render(
             "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS,
             flagged=judge.flagged(cells, keys, "vector"),
@@ -185,12 +203,13 @@ class _Sweep:
         claims = state.make(
             "claims", f"claims{self.steps}", tables,
             {"first_node": str(start), "end_node": str(start + BATCH)},
-            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, **context,
+            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, words=state.codes, by_person=judge.by_person,
         )  # fmt: skip
         held = judge.flagged(slot("claims"), keys, "vector")
         swept = state.make(
             "swept", f"swept{self.steps}", {"open": state.open, "claims": claims, **judge.tables},
-            {"first": str(state.last)}, keys=keys, flagged=held, **context,
+            {"first": str(state.last)},
+            keys=keys, flagged=held, words=state.names, by_person=judge.by_person,
         )  # fmt: skip
         self._replace(swept)
         state.workspace.drop(claims)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
@@ -20,8 +20,16 @@ _METHODS = ("full_domain", "local", "mondrian", "cells")
 _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
+_STARTS = ("top", "optimum", "both")
 
-_TAKEN_BY = {"effort": "local", "variant": "mondrian", "levels": "cells", "caps": "cells"}
+_TAKEN_BY = {
+    "effort": "local",
+    "ranges": "local",
+    "start": "local",
+    "variant": "mondrian",
+    "levels": "cells",
+    "caps": "cells",
+}
 """Option -> the method that takes it."""
 
 _USUAL = {"local": ("effort", "fast"), "mondrian": ("variant", "strict"), "cells": ("levels", "searched")}
@@ -39,6 +47,16 @@ def _caps(value: object) -> dict[str, float]:
     return {str(name): most for name, most in found.items() if most is not None}
 
 
+def _ranges(value: object) -> list[str]:
+    """The columns that are released as ranges of values."""
+    if not isinstance(value, list | tuple):
+        fail(f"expected a list of quasi-identifiers, got {kind(value)}")
+    for name in value:
+        if not isinstance(name, str):
+            fail(f"expected names of quasi-identifiers, got {kind(name)}")
+    return list(dict.fromkeys(value))
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
@@ -48,6 +66,10 @@ class RecodingOptions(Part):
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006); or
             ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
+        ranges: for local, the columns that are released as ranges of their values; None for others.
+        start: for local, where to begin: at the ``top``, the highest levels allowed, with the full-domain ``optimum``,
+            or with ``both``, of which the better one is released; None for the top, or for both where the effort is
+            best.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
@@ -60,6 +82,12 @@ class RecodingOptions(Part):
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
+    )
+    ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
+        default=None, description="For local: the columns that are released as ranges of their values, not as labels."
+    )
+    start: Annotated[Literal["top", "optimum", "both"] | None, checked(choice("start", _STARTS))] = Field(
+        default=None, description="For local: where to begin, at the highest levels or with the full-domain optimum."
     )
     variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
         default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
@@ -110,7 +138,12 @@ class RecodingOptions(Part):
     @property
     def labels_are_lowest(self) -> bool:
         """Whether every label of a release is the lowest that all rows of its class have in common."""
-        return self.method == "local"
+        return self.method == "local" and not self.ranges
+
+    @property
+    def begins(self) -> str:
+        """Where local recoding begins: ``top``, ``optimum`` or ``both``."""
+        return self.start or ("both" if self.effort == "best" else "top")
 
     @property
     def label(self) -> str:
@@ -185,8 +218,10 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         )
         yield Fault(("ledger",), why, True)
     if spec.recoding.method == "mondrian":
-        yield from level_faults(spec, "mondrian releases ranges of the values, not levels")
+        yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
         yield from _relaxed_faults(spec)
+    if spec.recoding.ranges:
+        yield from _ranges_faults(spec, spec.recoding.ranges)
     if spec.recoding.method == "cells":
         yield from _cells_faults(spec)
 
@@ -206,9 +241,20 @@ def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
         yield Fault(("recoding", "variant"), message, True)
 
 
-def level_faults(spec: Spec, message: str) -> Iterator[Fault]:
-    """The limits of levels, where none is released."""
-    for name, column in spec.quasi_identifiers.items():
+def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
+    """Ranges of other columns, and limits of levels of these."""
+    for place, name in enumerate(ranges):
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only they are recoded"
+            yield Fault(("recoding", "ranges", place), why, True)
+    known = [name for name in ranges if name in spec.quasi_identifiers]
+    yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
+
+
+def level_faults(spec: Spec, message: str, names: Iterable[str]) -> Iterator[Fault]:
+    """The limits of levels of some columns, where none is released."""
+    for name in names:
+        column = spec.quasi_identifiers[name]
         for key in ("minimum_level", "maximum_level"):
             if getattr(column, key) != type(column).model_fields[key].default:
                 yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
