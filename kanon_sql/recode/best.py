@@ -67,7 +67,7 @@ def attempts(given: Sequence[Attempt], budget: Budget, *, sweeps: bool) -> tuple
             for attempt in given:
                 made.append(attempt)
                 specialize(attempt.state)
-            if sweeps and given[-1].state.cuttable:
+            if sweeps and given[-1].state.steps is not None:
                 found = _swept(made)
                 made.append(found)
                 specialize(found.state)

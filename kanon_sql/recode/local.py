@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from kanon_sql.evaluate import (
-    Budget,
-    Chosen,
-    NothingFound,
-    NothingToSearch,
-    Order,
-    out_of_reach,
-    search_in,
-)
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, Order, out_of_reach, search_in
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
-from kanon_sql.recode.sweep import lost_at
 from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 
@@ -85,9 +76,8 @@ class _Local:
         made = self._released(begun)
         if start == "top" or (begins and not self.orders):
             return made
-        # no recoding begins with the optimum, or with ranges, which no label of it may be as narrow as: compare them
-        least = (lost_at(optimum.state, exactly=begins) + given.sets.null_rows) / given.sets.rows
-        return made if made.mean_loss <= least else found
+        # no recoding begins with the optimum, or one with ranges, which may be wider than its labels: compare them
+        return made if made.mean_loss <= found.mean_loss else found
 
     def _begin(self, node: Node, prefix: str = "") -> Partitions:
         """The classes of a node, with the places of values that are released as ranges."""

@@ -66,6 +66,8 @@ def _ranges(state: Partitions, item: Dimension, order: Order, boxes: Relation) -
 
 def _refuse_same_labels(state: Partitions, ranges: Mapping[int, Ranges]) -> None:
     """Refuse texts that would stand for two sets of values."""
+    if not ranges:
+        return
     tables = {index: {"ranges": own.table} for index, own in ranges.items()}
     found = state.workspace.each("recode/mondrian/same_labels", len(tables), tables)
     problems = [

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.recode.partitions import Partitions
-from kanon_sql.recode.paths import PRICE
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
 from kanon_sql.sql import Relation, render, slot
@@ -27,7 +26,6 @@ __all__ = [
     "STEPS_A_BATCH",
     "Prices",
     "learned",
-    "lost_at",
     "nodes_table",
     "prices_of",
     "sweep",
@@ -56,20 +54,14 @@ class Prices:
     Attributes:
         table: per vector, column and level.
         means: per quasi-identifier and level, what that level costs all rows together.
-        rows: these rows.
     """
 
     table: Relation
     means: Mapping[int, Mapping[int, int]]
-    rows: int
 
     def of(self, node: Node) -> int:
         """What a node costs all rows together, if none is suppressed."""
         return sum(own[node[index]] for index, own in self.means.items())
-
-    def share(self, node: Node) -> float:
-        """The same as a share of what can be lost; rather too low than too high."""
-        return self.of(node) / (PRICE * self.rows)
 
 
 def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
@@ -86,24 +78,7 @@ def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
     figures = iter(state.row("mean_prices", {"prices": table}, attributes=priced))
     means = {path.index: {level: next(figures) for level in path.levels} for path in priced}
     tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in paths}
-    return Prices(table, tops | means, rows)
-
-
-def lost_at(state: Partitions, *, exactly: bool) -> float:
-    """How many rows' worth of detail is lost at the node that a recoding begins with; rather too low than too high.
-
-    Args:
-        state: partitions that were begun with the classes of the node.
-        exactly: whether the rows that violate there are lost as a whole; else they are taken to lose what others do.
-    """
-    prices = prices_of(state)
-    if not exactly:
-        return prices.share(tuple(path.high for path in state.paths)) * state.sets.kept_rows
-    priced = tuple(path for path in state.paths if path.low < path.height)
-    tables = {"prices": prices.table, "vectors": state.vectors, "roots": state.roots}
-    (lost,) = state.row("lost", tables, attributes=priced)
-    whole = sum(path.share * (path.domain_rows - 1) for path in state.paths if path.low == path.height)
-    return (lost + whole * state.kept_rows) / PRICE + state.violating_rows
+    return Prices(table, tops | means)
 
 
 def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:

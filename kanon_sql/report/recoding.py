@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.report.words import metric, number, percent, plural, shown
@@ -34,7 +34,13 @@ def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     made = f"{plural(recoding['partitions'], 'class')} made in {plural(recoding['rounds'], 'round')}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    return f"{made}{best}; {lost}{_beside_bound(recoding)}"
+    return f"{made}{best}{_ranges(recoding['ranges'])}; {lost}{_beside_bound(recoding)}"
+
+
+def _ranges(names: Sequence[str]) -> str:
+    """The columns that are released as ranges."""
+    whose = "its" if len(names) == 1 else "their"
+    return f", {', '.join(map(shown, names))} as ranges of {whose} values" if names else ""
 
 
 def _suppressed(recoding: Mapping[str, Any]) -> str:

@@ -141,6 +141,11 @@ class RecodingOptions(Part):
         return self.method == "local" and not self.ranges
 
     @property
+    def releases_ranges(self) -> bool:
+        """Whether some labels are ranges of values, which no hierarchy has."""
+        return self.method == "mondrian" or bool(self.ranges)
+
+    @property
     def begins(self) -> str:
         """Where local recoding begins: ``top``, ``optimum`` or ``both``."""
         return self.start or ("both" if self.effort == "best" else "top")
