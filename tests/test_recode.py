@@ -295,7 +295,7 @@ def test_scratch_tables_are_needed(visits: Database) -> None:
             {"recoding": {"method": "local", "effort": "slow"}},
             "recoding.effort: unknown effort; expected one of fast, best",
         ),
-        ({"recoding": {"method": "local", "start": "both"}}, "recoding.start: unknown key"),
+        ({"recoding": {"method": "local", "begin": "both"}}, "recoding.begin: unknown key"),
         ({"recoding": {"effort": "fast"}}, "recoding.effort: full_domain searches as 'search' says"),
         ({"ledger": "releases"}, "ledger: a ledger makes earlier releases again from their levels"),
         ({"search": {"algorithm": "k_optimize"}}, "search.algorithm: k_optimize cuts the domains"),

@@ -110,7 +110,7 @@ def _less(
     judge = state.judge
     table = nodes_table(state, nodes, f"nodes{number}")
     keys = ("node", *(f"key{word}" for word in range(len(state.words))))
-    cells = render("recode/at_nodes", words=state.names, by_person=judge.by_person, batch=False)
+    cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=False)
     priced = render(
         "recode/priced",
         keys=keys,

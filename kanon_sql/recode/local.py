@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
+from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, Order, out_of_reach, search_in
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.best import OPTIMUM, TOP, Attempt, attempts
-from kanon_sql.recode.partitions import begin
+from kanon_sql.recode.partitions import Partitions, begin
+from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
-from kanon_sql.recode.sweep import prices_of
+from kanon_sql.search import Node
 from kanon_sql.spec import Spec
 
 __all__ = ["recoded_locally"]
@@ -26,56 +27,86 @@ def recoded_locally(given: Prepared, spec: Spec, budget: Budget) -> NothingToSea
     Returns:
         A recoding; or what the search of the lattice found, where the classes at the highest levels do not satisfy and
         no recoding that begins with the full-domain optimum suppresses as few rows as that does.
+
+    Raises:
+        HierarchyError: two ranges of a quasi-identifier would have the same label.
     """
     sets = given.sets
     top = highest_levels(sets)
     bottom = tuple(lookup.quasi_identifier.minimum_level for lookup in sets.lookups)
-    most = spec.suppression.max_rows(sets.rows)
-    hopeless = out_of_reach(given.workspace, given.models, sets, most)
+    hopeless = out_of_reach(given.workspace, given.models, sets, spec.suppression.max_rows(sets.rows))
     if hopeless is not None or sets.rows == sets.null_rows or top == bottom:
         return search_in(given, spec, budget)
     given.workspace.report("recoding locally", None)
-    best = spec.recoding.effort == "best"
-    top_attempt = Attempt(TOP, begin(given.workspace, sets, given.models, top))
-    hidden = top_attempt.state.violating_rows + sets.null_rows
-    if top_attempt.state.violating_rows == 0 and not best:
-        return _released(given, spec, [top_attempt], budget)
-    found = search_in(given, spec, budget)
-    if not isinstance(found, Chosen):
-        nothing = hidden > most or not top_attempt.state.kept_rows
-        return found if nothing else _released(given, spec, [top_attempt], budget)
-    suppressed = found.rows()["suppressed"]
-    begun = [top_attempt] if hidden <= suppressed else []
-    if begun and (not best or found.node == top):
-        return _released(given, spec, begun, budget)
-    if not best and found.node == bottom:
-        return found
-    state = begin(given.workspace.apart("at_optimum_"), sets, given.models, found.node)
-    if state.violating_rows + sets.null_rows <= suppressed:
-        return _released(given, spec, [Attempt(OPTIMUM, state), *begun], budget)
-    if not begun:
-        return found
-    made = _released(given, spec, begun, budget)  # no recoding begins with the optimum: compare with it
-    least = (prices_of(state).share(found.node) * sets.kept_rows + sets.null_rows) / sets.rows
-    return made if made.mean_loss <= least else found
+    return _Local(given, spec, budget, orders_of(given, spec, spec.recoding.ranges or ())).recoded(top, bottom)
 
 
-def _released(given: Prepared, spec: Spec, begun: list[Attempt], budget: Budget) -> Recoded:
-    """The recoding that loses least of those that begin somewhere."""
-    made, stopped = attempts(begun, budget, sweeps=spec.recoding.effort == "best")
-    found = [
-        Recoded(
-            spec,
-            given,
-            attempt.mapped,
-            attempt.state.judge,
-            attempt.state.rounds,
-            attempt.state.violating_rows,
-            stopped,
-            attempt.name,
-            attempt.steps,
-        )
-        for attempt in made
-    ]
-    tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in found}
-    return replace(min(found, key=lambda item: item.mean_loss), tried=tried)
+@dataclass
+class _Local:
+    """One run: what it begins with, and what it releases."""
+
+    given: Prepared
+    spec: Spec
+    budget: Budget
+    orders: dict[int, Order] = field(default_factory=dict)
+
+    def recoded(self, top: Node, bottom: Node) -> NothingFound | Chosen | Recoded | NothingToSearch:
+        """The recoding, between the highest and the lowest levels allowed."""
+        given, start = self.given, self.spec.recoding.begins
+        highest = Attempt(TOP, self._begin(top))
+        hidden = self._hidden(highest.state)
+        if highest.state.violating_rows == 0 and start == "top":
+            return self._released([highest])
+        found = search_in(given, self.spec, self.budget)
+        if not isinstance(found, Chosen):
+            most = self.spec.suppression.max_rows(given.sets.rows)
+            nothing = hidden > most or not highest.state.kept_rows
+            return found if nothing else self._released([highest])
+        suppressed = found.rows()["suppressed"]
+        begun = [highest] if hidden <= suppressed else []
+        if begun and (start == "top" or found.node == top):
+            return self._released(begun)
+        if self.spec.recoding.effort == "fast" and found.node == bottom:
+            return found
+        optimum = Attempt(OPTIMUM, self._begin(found.node, "at_optimum_"))
+        begins = self._hidden(optimum.state) <= suppressed
+        if begins:
+            begun = [optimum, *(begun if start == "both" else [])]
+        if not begun:
+            return found
+        made = self._released(begun)
+        if start == "top" or (begins and not self.orders):
+            return made
+        # no recoding begins with the optimum, or one with ranges, which may be wider than its labels: compare them
+        return made if made.mean_loss <= found.mean_loss else found
+
+    def _begin(self, node: Node, prefix: str = "") -> Partitions:
+        """The classes of a node, with the places of values that are released as ranges."""
+        given = self.given
+        workspace = given.workspace.apart(prefix) if prefix else given.workspace
+        state = begin(workspace, given.sets, given.models, node, ranged=self.orders)
+        return with_places(given, self.spec, state, self.orders)
+
+    def _hidden(self, state: Partitions) -> int:
+        """How many rows a recoding that begins there suppresses."""
+        return state.violating_rows + self.given.sets.null_rows
+
+    def _released(self, begun: list[Attempt]) -> Recoded:
+        """The recoding that loses least of those that begin somewhere."""
+        made, stopped = attempts(begun, self.budget, sweeps=self.spec.recoding.effort == "best")
+        found = [
+            Recoded(
+                self.spec,
+                self.given,
+                attempt.mapped,
+                attempt.state.judge,
+                attempt.state.rounds,
+                attempt.state.violating_rows,
+                stopped,
+                attempt.name,
+                attempt.steps,
+            )
+            for attempt in made
+        ]
+        tried = {item.start: Tried(item.mean_loss, item.rounds, item.steps) for item in found}
+        return replace(min(found, key=lambda item: item.mean_loss), tried=tried)

@@ -23,7 +23,8 @@ from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions, begin
-from kanon_sql.recode.ranges import Dimension, dimensions_of, labelled
+from kanon_sql.recode.paths import Dimension
+from kanon_sql.recode.ranges import dimensions_of, labelled
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec
@@ -71,7 +72,7 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     slices = spec.recoding.variant == "relaxed"
     state.open = state.make(
         "mondrian/places", "open0", {"vectors": state.vectors, **tables},
-        attributes=ordered, by_person=state.judge.by_person, slices=slices,
+        attributes=ordered, words=(), by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     state.last = 1
     stopped = _divided(state, ordered, budget, slices=slices)

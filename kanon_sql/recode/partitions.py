@@ -2,20 +2,24 @@
 
 vectors   every vector with its codes, its counts, and its class at the node that the recoding begins with
 open      every vector that will be released: its partition, and whether a round may still divide that (``live``)
-steps     the columns that can be cut, with the bits that each level of them keeps
+steps     the columns that can be cut along their hierarchies, with the bits that each level of them keeps
+
+Columns that are released as ranges are cut anywhere in the order of their values: a vector then has, beside its codes,
+the places of its values in these orders.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.engines import Workspace
+from kanon_sql.evaluate import Order
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode.judge import Judge, judge_of
-from kanon_sql.recode.paths import Path, Word, paths_of, words_of
+from kanon_sql.recode.paths import Dimension, Path, Word, paths_of, words_of
 from kanon_sql.search import Node
 from kanon_sql.sql import PORTABLE, Relation, Sql, render, slot
 
@@ -37,10 +41,13 @@ class Partitions:
         kept_rows: rows in those that do.
         violating_rows: rows in those that do not; they are suppressed.
         open: the released vectors with their partitions.
-        steps: the columns that can be cut; None without one.
+        steps: the columns that can be cut along their hierarchies; None without one.
         last: the highest number of a partition so far.
         count: how many vectors there are.
         rounds: rounds so far.
+        ranged: the quasi-identifiers that are released as ranges.
+        orders: the order of each of them, by its number.
+        dimensions: these quasi-identifiers as a table; None without one.
     """
 
     workspace: Workspace
@@ -57,6 +64,9 @@ class Partitions:
     last: int
     count: int = 0
     rounds: int = 0
+    ranged: Sequence[Dimension] = ()
+    orders: Mapping[int, Order] = field(default_factory=dict)
+    dimensions: Relation | None = None
 
     @property
     def vectors(self) -> Relation:
@@ -64,9 +74,14 @@ class Partitions:
         return self.judge.vectors
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def codes(self) -> tuple[str, ...]:
         """The columns of the codes."""
         return tuple(word.name for word in self.words)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What goes with a vector wherever it goes: its codes, and the places of its values."""
+        return (*self.codes, *(f"place{item.index}" for item in self.ranged))
 
     @property
     def cuttable(self) -> tuple[Path, ...]:
@@ -119,6 +134,7 @@ def begin(
     models: Sequence[PrivacyModel],
     start: Node,
     levels: Sequence[tuple[int, ...]] | None = None,
+    ranged: Collection[int] = (),
 ) -> Partitions:
     """The partitions that a recoding begins with: the classes of a node, and each vector that satisfies alone.
 
@@ -129,6 +145,7 @@ def begin(
         start: the node; no label of the release is above its levels.
         levels: per quasi-identifier, those that may be released, its level of the node the highest; None for all
             levels allowed up to there.
+        ranged: the quasi-identifiers that are not cut along their hierarchies.
     """
     if levels is None:
         lowest = [lookup.quasi_identifier.minimum_level for lookup in sets.lookups]
@@ -146,9 +163,9 @@ def begin(
     labels = workspace.make("recode/labels", "labels", tables, {}, attributes=tuple(paths))
     judge = judge_of(workspace, sets, models, vectors, words)
     judged = judge.judged("roots", slot("grouped"), ["part"], {"grouped": vectors})
-    cuttable = _cuttable(paths)
+    climbed = tuple(path for path in _cuttable(paths) if path.index not in ranged)
     depth = max(len(path.levels) - 1 for path in paths)
-    steps = workspace.make("recode/steps", "steps", {}, {}, attributes=cuttable, depth=depth) if cuttable else None
+    steps = workspace.make("recode/steps", "steps", {}, {}, attributes=climbed, depth=depth) if climbed else None
     state = Partitions(workspace, sets, paths, words, judge, labels, judged, 0, 0, vectors, steps, 0)
     state.kept_rows, state.violating_rows = state.row("verdict", {"judged": judged})
     return state

@@ -16,7 +16,7 @@ from kanon_sql.hierarchies import Lookup
 from kanon_sql.search import Node
 from kanon_sql.sql import PORTABLE, Relation, Sql
 
-__all__ = ["PRICE", "Path", "Word", "paths_of", "words_of"]
+__all__ = ["PRICE", "Dimension", "Path", "Word", "dimension_of", "paths_of", "words_of"]
 
 PRICE = 2**30
 """What a row loses of which nothing is left."""
@@ -74,6 +74,31 @@ class Path:
     def weighing(self, share: float) -> Path:
         """The same quasi-identifier, of which everything costs a share of what a row can lose."""
         return replace(self, share=int(PRICE * share / max(1, self.domain_rows - 1)))
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """One quasi-identifier, by the places of its values in their order.
+
+    Attributes:
+        index: its number among them.
+        word: the word of a vector that holds its code.
+        mask: the bits of that code.
+        values: values of the domain, NULL left out: the place of NULL.
+        domain_rows: values of the domain.
+        unit: what a step from one value to the next is worth: the weight over the steps.
+        top: the top's label.
+        ordered: it has values below the top.
+    """
+
+    index: int
+    word: int
+    mask: int
+    values: int
+    domain_rows: int
+    unit: float
+    top: str
+    ordered: bool
 
 
 @dataclass(frozen=True)
@@ -139,6 +164,20 @@ def _distances(domain_rows: int, labels: Sequence[int]) -> tuple[int, ...]:
     most = max(1, domain_rows - 1)
     shares = [(domain_rows / max(1, count) - 1) / most for count in labels]
     return (*(SIMILAR + int(SIMILAR * share) for share in shares), 2 * SIMILAR)
+
+
+def dimension_of(path: Path, null: bool) -> Dimension:
+    """A quasi-identifier by the places of its values; ``null`` says whether NULL is one of them."""
+    return Dimension(
+        index=path.index,
+        word=path.word,
+        mask=path.masks[0],
+        values=path.domain_rows - null,
+        domain_rows=path.domain_rows,
+        unit=path.unit,
+        top=path.top,
+        ordered=path.height > 0,
+    )
 
 
 def words_of(sets: FrequencySets, bottom: Node) -> list[Word]:

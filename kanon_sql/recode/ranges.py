@@ -1,76 +1,67 @@
-"""Labels that are ranges of values: what a class is released as where its columns are cut anywhere in their order.
+"""Columns that are cut anywhere in the order of their values: these orders, and the classes that result.
 
-A range is labelled by values that released rows of its class hold, and a single value by itself. Where the source's own
-values are the domain, a range that begins with the lowest or ends with the highest of them is open there, as with
-``k_optimize``: no label says what the source's extremes are. The order is the one that ``k_optimize`` cuts as well.
+What a class is released as there is in :mod:`kanon_sql.recode.range_labels`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from kanon_sql.errors import HierarchyError, Problem
 from kanon_sql.evaluate import Order, order_of
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions
-from kanon_sql.recode.paths import Path
-from kanon_sql.recode.release import Mapped, Ranges, described
+from kanon_sql.recode.paths import Dimension, dimension_of
+from kanon_sql.recode.range_labels import KINDS, ranges_of
+from kanon_sql.recode.release import Mapped, described
 from kanon_sql.spec import Spec
-from kanon_sql.sql import Relation
 
-__all__ = ["Dimension", "dimensions_of", "labelled"]
-
-_KINDS = 3
-"""A released label is a value, a range of values, or the top."""
-
-
-@dataclass(frozen=True)
-class Dimension:
-    """One quasi-identifier, by the places of its values in their order.
-
-    Attributes:
-        index: its number among them.
-        word: the word of a vector that holds its code.
-        mask: the bits of that code.
-        values: values of the domain, NULL left out: the place of NULL.
-        domain_rows: values of the domain.
-        unit: what a step from one value to the next is worth: the weight over the steps.
-        top: the top's label.
-        ordered: it has values below the top.
-    """
-
-    index: int
-    word: int
-    mask: int
-    values: int
-    domain_rows: int
-    unit: float
-    top: str
-    ordered: bool
+__all__ = ["dimensions_of", "labelled", "orders_of", "with_places"]
 
 
 def dimensions_of(given: Prepared, spec: Spec, state: Partitions) -> tuple[list[Dimension], dict[int, Order]]:
     """The quasi-identifiers, and the orders of those that have values below the top."""
-    orders = {
+    return _dimensions(given, spec, state), orders_of(given, spec, [lookup.name for lookup in given.sets.lookups])
+
+
+def orders_of(given: Prepared, spec: Spec, names: Collection[str]) -> dict[int, Order]:
+    """The orders of some quasi-identifiers, by number: of those that have values below the top."""
+    return {
         lookup.index: order_of(given.workspace, spec, given.columns[lookup.name], given.sets, lookup)
         for lookup in given.sets.lookups
-        if lookup.height
+        if lookup.height and lookup.name in names
     }
+
+
+def _dimensions(given: Prepared, spec: Spec, state: Partitions) -> list[Dimension]:
     nulls = [spec.nulls == "value" and lookup.has_nulls for lookup in given.sets.lookups]
-    return [_dimension(path, null) for path, null in zip(state.paths, nulls, strict=True)], orders
+    return [dimension_of(path, null) for path, null in zip(state.paths, nulls, strict=True)]
 
 
-def _dimension(path: Path, null: bool) -> Dimension:
-    return Dimension(
-        index=path.index,
-        word=path.word,
-        mask=path.masks[0],
-        values=path.domain_rows - null,
-        domain_rows=path.domain_rows,
-        unit=path.unit,
-        top=path.top,
-        ordered=path.height > 0,
+def with_places(given: Prepared, spec: Spec, state: Partitions, orders: Mapping[int, Order]) -> Partitions:
+    """Partitions that have just begun, with the places of the values in the columns that are released as ranges.
+
+    Args:
+        given: the frequency sets.
+        spec: what to anonymize and how.
+        state: the partitions.
+        orders: the order of each of these columns.
+    """
+    if not orders:
+        return state
+    ranged = tuple(item for item in _dimensions(given, spec, state) if item.index in orders)
+    tables = {f"order_{index}": order.table for index, order in orders.items()}
+    vectors = state.make(
+        "mondrian/places", "placed", {"vectors": state.vectors, **tables},
+        attributes=ranged, words=state.names, by_person=state.judge.by_person, slices=False,
+    )  # fmt: skip
+    return replace(
+        state,
+        judge=replace(state.judge, vectors=vectors),
+        open=vectors,
+        ranged=ranged,
+        orders=orders,
+        dimensions=state.make("mondrian/dimensions", "dimensions", {}, attributes=ranged),
     )
 
 
@@ -90,8 +81,7 @@ def labelled(
     """
     ordered = tuple(item for item in dimensions if item.ordered)
     boxes = state.make("mondrian/boxes", "boxes", {"open": state.open}, attributes=ordered)
-    ranges = {item.index: _ranges(state, item, orders[item.index], boxes) for item in ordered}
-    _refuse_same_labels(state, ranges)
+    ranges = ranges_of(state, ordered, orders, boxes)
     tables = {f"ranges_{index}": own.table for index, own in ranges.items()}
     classes = state.make("mondrian/class_labels", "classes", {"boxes": boxes, **tables}, attributes=tuple(dimensions))
     classed = state.make(
@@ -107,33 +97,8 @@ def labelled(
         count=count,
         rows=rows,
         squares=squares,
-        columns=described(state.workspace, classes, state.paths, _KINDS * len(dimensions)),
+        columns=described(state.workspace, classes, state.paths, KINDS * len(dimensions)),
         vectors=state.vectors,
         ranges=ranges,
         slices=slices,
     )
-
-
-def _ranges(state: Partitions, item: Dimension, order: Order, boxes: Relation) -> Ranges:
-    """The ranges of one quasi-identifier, with their labels."""
-    table = state.make(
-        "mondrian/ranges", f"ranges{item.index}", {"boxes": boxes, "order": order.table},
-        index=item.index, open=order.open, values=item.values, domain_rows=item.domain_rows, top=item.top,
-    )  # fmt: skip
-    return Ranges(table, order.table)
-
-
-def _refuse_same_labels(state: Partitions, ranges: Mapping[int, Ranges]) -> None:
-    """Refuse texts that would stand for two sets of values."""
-    tables = {index: {"ranges": own.table} for index, own in ranges.items()}
-    found = state.workspace.each("recode/mondrian/same_labels", len(tables), tables)
-    problems = [
-        Problem(
-            f"quasi_identifiers.{state.paths[attribute].name}: {same} of its ranges would have the label of another "
-            "one; recode its values in a source query"
-        )
-        for attribute, same in sorted(found)
-        if same
-    ]
-    if problems:
-        raise HierarchyError(problems)

@@ -180,6 +180,7 @@ class Recoded(Searched):
             "method": options.method,
             "effort": options.effort,
             "variant": options.variant,
+            "ranges": list(options.ranges or ()),
             "start": self.start,
             "tried": {name: asdict(tried) for name, tried in self.tried.items()},
             "rounds": self.rounds,

@@ -15,9 +15,10 @@ from kanon_sql.engines import Workspace
 from kanon_sql.errors import VerificationError
 from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.paths import Path
+from kanon_sql.recode.range_labels import KINDS, Ranges, ranges_of
 from kanon_sql.sql import Relation, Sql, slot
 
-__all__ = ["Aggregated", "Column", "Mapped", "Ranges", "Suppressed", "described", "mapped", "raised_of"]
+__all__ = ["Aggregated", "Column", "Mapped", "Suppressed", "described", "mapped", "raised_of"]
 
 
 @dataclass(frozen=True)
@@ -33,20 +34,6 @@ class Column:
     labels: Mapping[int, int]
     rows: Mapping[int, int]
     covered: int
-
-
-@dataclass(frozen=True)
-class Ranges:
-    """What labels of a column stand for that are ranges of its values.
-
-    Attributes:
-        table: every ``label``, with the first and the last place of its values in their order, ``low_place`` and
-            ``high_place``, and whether NULL is among them, ``has_null``.
-        order: the order of the column's values.
-    """
-
-    table: Relation
-    order: Relation
 
 
 @dataclass(frozen=True)
@@ -140,8 +127,11 @@ def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
         raise VerificationError(
             "the classes of the recoding do not satisfy; please report this with the engine's version"
         )
+    ranges = ranges_of(state, state.ranged, state.orders, found.joined)
     tables = {"joined": found.joined, "labels": state.labels}
-    classes = state.make("class_labels", "classes", tables, attributes=tuple(paths))
+    tables |= {f"ranges_{index}": own.table for index, own in ranges.items()}
+    classes = state.make("class_labels", "classes", tables, attributes=tuple(paths), ranged=tuple(ranges))
+    kinds = sum(KINDS if path.index in ranges else path.high - path.low + 1 for path in paths)
     count, rows, squares = state.row("summary", {"classes": classes})
     return Mapped(
         classed=found.classed,
@@ -153,7 +143,8 @@ def mapped(state: Partitions, *, slices: bool = False) -> Mapped:
         rows=rows,
         squares=squares,
         slices=slices,
-        columns=described(state.workspace, classes, paths, sum(path.high - path.low + 1 for path in paths)),
+        columns=described(state.workspace, classes, paths, kinds),
+        ranges=ranges,
     )
 
 
@@ -164,7 +155,8 @@ def raised_of(state: Partitions) -> tuple[list[Path], Relation | None]:
     statement = workspace.compiler.filled("recode/unclear_columns", {"unclear": workspace.quoted(unclear)})
     found = {int(attribute) for (attribute,) in workspace.query(statement, len(state.paths))}
     raised = state.make("raised", "raised", {"unclear": unclear, "labels": state.labels}) if found else None
-    return [replace(path, raised=path.index in found) for path in state.paths], raised
+    found -= {item.index for item in state.ranged}  # no label of theirs is released
+    return [replace(path, raised=path.index in found) for path in state.paths], raised if found else None
 
 
 def _classes(
@@ -178,8 +170,10 @@ def _classes(
 ) -> _Classes:
     """The classes of some partitions: those with the same labels are one."""
     tables = {"assigned": assigned} if raised is None else {"assigned": assigned, "raised": raised}
-    tight = state.make("tight", f"tight{suffix}", tables, attributes=tuple(paths))
-    joined = state.make("joined", f"joined{suffix}", {"tight": tight}, attributes=tuple(paths))
+    ranged = tuple(state.ranged)
+    tight = state.make("tight", f"tight{suffix}", tables, attributes=tuple(paths), ranged=ranged)
+    labelled = tuple(path for path in paths if path.index not in {item.index for item in ranged})
+    joined = state.make("joined", f"joined{suffix}", {"tight": tight}, attributes=labelled, ranged=ranged)
     classed = state.make(
         "classed", f"classed{suffix}", {"assigned": assigned, "joined": joined},
         words=state.names, by_person=state.judge.by_person, slices=slices,

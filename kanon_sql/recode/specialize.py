@@ -8,6 +8,8 @@ hierarchies. A round advances all partitions at once:
     cuts     the best allowable cut of each partition
     moved    partitions without one are closed; the vectors of the others go into the parts
 
+Columns that are released as ranges are cut in two, anywhere in the order of their values where both sides satisfy.
+
 Children that do not satisfy are pooled, and the pool keeps the label above them. A pool that does not satisfy takes in
 the child that gains least; where sizes decide everything, it is given the most similar vectors of a large child.
 """
@@ -20,16 +22,20 @@ from dataclasses import dataclass, field
 from kanon_sql.recode.partitions import Partitions
 from kanon_sql.sql import Relation, Sql, render, slot
 
-__all__ = ["STATEMENTS_A_ROUND", "STATEMENTS_A_ROUND_OF_SIZES", "specialize"]
+__all__ = ["STATEMENTS_A_ROUND", "STATEMENTS_A_ROUND_OF_SIZES", "STATEMENTS_FOR_RANGES", "specialize"]
 
 STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES = 15, 7
 """No round takes more statements, whatever the table and its columns are; fewer where class sizes decide everything."""
+
+STATEMENTS_FOR_RANGES = 6
+"""No round takes more besides, where columns are released as ranges."""
 
 PRECISION = 1e9
 """How many different gains of children are told apart."""
 
 _CHILD = ("part", "attribute", "child_level", "child")
 _POOL = ("part", "attribute")
+_SIDE = ("part", "attribute", "cut_after", "side")
 
 
 def specialize(state: Partitions) -> None:
@@ -38,7 +44,7 @@ def specialize(state: Partitions) -> None:
     Args:
         state: partitions that satisfy.
     """
-    while state.steps is not None and _round(state):
+    while (state.steps is not None or state.ranged) and _round(state):
         state.workspace.report(f"recoding locally: round {state.rounds}", None)
 
 
@@ -52,6 +58,7 @@ def _round(state: Partitions) -> bool:
         moved = state.make(
             "moved", f"open{state.rounds + 1}", {"open": state.open, "cuts": cuts},
             attributes=state.cuttable, words=state.names, size=judge.size, by_person=judge.by_person, donors=needy > 0,
+            ranged=bool(state.ranged),
         )  # fmt: skip
         state.advance(moved, last)
     step.drop()
@@ -67,28 +74,48 @@ class _Round:
 
     def cuts(self) -> Relation:
         """The best allowable cut of every open partition."""
+        offers = {"offers": self._offers()} if self.state.ranged else {}
+        return self._cuts(offers) if self.state.steps is None else self._climbing(self.state.steps, offers)
+
+    def _climbing(self, steps: Relation, offers: Mapping[str, Relation]) -> Relation:
+        """The same where columns can be cut along their hierarchies."""
         state, judge = self.state, self.state.judge
-        assert state.steps is not None
-        opened = {"open": state.open, "steps": state.steps}
+        opened = {"open": state.open, "steps": steps}
         cells = render(
-            "recode/cells", words=state.names, depth=state.depth, least=judge.least_size, by_person=judge.by_person
+            "recode/cells", words=state.codes, depth=state.depth, least=judge.least_size, by_person=judge.by_person
         )
         if judge.donors is not None:
             children = self._judged("children", Sql(f"({cells})"), _CHILD, opened, largest=True)
-            return self._cuts(self._ranked(), {"children": children, "labels": state.labels})
-        return self._judged_cuts(self._make("stored_cells", opened, cells=cells))
+            return self._cuts({"children": children, "labels": state.labels, **offers}, self._ranked())
+        return self._judged_cuts(self._make("stored_cells", opened, cells=cells), offers)
 
-    def _judged_cuts(self, cells: Relation) -> Relation:
+    def _judged_cuts(self, cells: Relation, offers: Mapping[str, Relation]) -> Relation:
         """Where sizes do not decide: pools are judged, and those that violate with the child that would join them."""
         judge = self.state.judge
         children = self._judged("children", slot("grouped"), _CHILD, {"grouped": cells})
         ranked = self._make("stored_ranked", {"children": children, "labels": self.state.labels}, ranked=self._ranked())
         pooled = {"cells": cells, "ranked": ranked}
         pools = self._judged("pools", self._pooled(joined=False), _POOL, pooled)
-        found = {"ranked": ranked, "pools": pools}
+        found = {"ranked": ranked, "pools": pools, **offers}
         if not judge.joins_safely:
             found["merges"] = self._judged("merges", self._pooled(joined=True), _POOL, {**pooled, "pools": pools})
-        return self._cuts(render("recode/stored"), found)
+        return self._cuts(found, render("recode/stored"))
+
+    def _offers(self) -> Relation:
+        """The cuts of columns that are released as ranges: where sizes decide everything, or both sides satisfy."""
+        state, judge, ranged = self.state, self.state.judge, tuple(self.state.ranged)
+        assert state.dimensions is not None
+        sizes = judge.donors is not None
+        offers = self._make(
+            "offers", {"open": state.open, "dimensions": state.dimensions},
+            attributes=ranged, size=judge.size, least=judge.least_size, by_bit=state.steps is not None,
+            judged=not sizes,
+        )  # fmt: skip
+        if sizes:
+            return offers
+        cells = render("recode/offered_sides", attributes=ranged, by_person=judge.by_person)
+        sides = self._judged("sides", cells, _SIDE, {"open": state.open, "offers": offers})
+        return self._make("allowed_offers", {"offers": offers, "sides": sides})
 
     def _ranked(self) -> Sql:
         state = self.state
@@ -99,11 +126,12 @@ class _Round:
     def _pooled(self, *, joined: bool) -> Sql:
         return render("recode/pooled_cells", joined=joined, by_person=self.state.judge.by_person)
 
-    def _cuts(self, ranked: Sql, tables: Mapping[str, Relation]) -> Relation:
+    def _cuts(self, tables: Mapping[str, Relation], ranked: Sql | None = None) -> Relation:
         fills = {"first": str(self.state.last)}
         return self._make(
             "cuts", tables, fills,
-            ranked=ranked, donors=self.state.judge.donors, merges="merges" in tables, width=self.state.width,
+            ranked=ranked, climbs=ranked is not None, donors=self.state.judge.donors, merges="merges" in tables,
+            width=self.state.width, ranged=tuple(self.state.ranged), words=len(self.state.codes),
         )  # fmt: skip
 
     def _judged(

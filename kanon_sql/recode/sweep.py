@@ -15,7 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.recode.partitions import Partitions
-from kanon_sql.recode.paths import PRICE
 from kanon_sql.recode.release import Mapped
 from kanon_sql.search import Node
 from kanon_sql.sql import Relation, render, slot
@@ -58,20 +57,14 @@ class Prices:
     Attributes:
         table: per vector, column and level.
         means: per quasi-identifier and level, what that level costs all rows together.
-        rows: these rows.
     """
 
     table: Relation
     means: Mapping[int, Mapping[int, int]]
-    rows: int
 
     def of(self, node: Node) -> int:
         """What a node costs all rows together, if none is suppressed."""
         return sum(own[node[index]] for index, own in self.means.items())
-
-    def share(self, node: Node) -> float:
-        """The same as a share of what can be lost; rather too low than too high."""
-        return self.of(node) / (PRICE * self.rows)
 
 
 def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
@@ -88,7 +81,7 @@ def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
     figures = iter(state.row("mean_prices", {"prices": table}, attributes=priced))
     means = {path.index: {level: next(figures) for level in path.levels} for path in priced}
     tops = {path.index: {path.height: path.share * (path.domain_rows - 1) * rows} for path in paths}
-    return Prices(table, tops | means, rows)
+    return Prices(table, tops | means)
 
 
 def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:
@@ -105,6 +98,7 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
             "recode/learned",
             {"classes": state.workspace.quoted(mapped.classes)},
             attributes=tuple(mapped.paths),
+            ranged=tuple(mapped.ranges),
             most=NODES,
         )
         for *levels, count in state.workspace.query(statement, NODES):
@@ -177,8 +171,7 @@ class _Sweep:
         """One step of a batch; returns how many vectors are still open."""
         state, judge = self.state, self.state.judge
         keys = ("node", *(f"key{word}" for word in range(len(state.words))))
-        context = {"words": state.names, "by_person": judge.by_person}
-        cells = render("recode/at_nodes", **context, batch=True)
+        cells = render("recode/at_nodes", words=state.codes, by_person=judge.by_person, batch=True)
         priced = render(
             "recode/priced", keys=keys, attributes=state.cuttable, numbers=NUMBERS,
             flagged=judge.flagged(cells, keys, "vector"),
@@ -188,12 +181,13 @@ class _Sweep:
         claims = state.make(
             "claims", f"claims{self.steps}", tables,
             {"first_node": str(start), "end_node": str(start + BATCH)},
-            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, **context,
+            cells=cells, priced=priced, keys=keys, numbers=NUMBERS, words=state.codes, by_person=judge.by_person,
         )  # fmt: skip
         held = judge.flagged(slot("claims"), keys, "vector")
         swept = state.make(
             "swept", f"swept{self.steps}", {"open": state.open, "claims": claims, **judge.tables},
-            {"first": str(state.last)}, keys=keys, flagged=held, **context,
+            {"first": str(state.last)},
+            keys=keys, flagged=held, words=state.names, by_person=judge.by_person,
         )  # fmt: skip
         self._replace(swept)
         state.workspace.drop(claims)

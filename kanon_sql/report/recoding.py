@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kanon_sql.report.words import metric, number, percent, plural, shown
@@ -46,7 +46,7 @@ def recoding_in_words(recoding: Mapping[str, Any]) -> str:
         return f"{plural(recoding['partitions'], 'class')} of the recoding that was kept; {lost}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
-    return f"{_made(recoding)}{best}; {lost}{_beside_bound(recoding)}"
+    return f"{_made(recoding)}{best}{_ranges(recoding['ranges'])}; {lost}{_beside_bound(recoding)}"
 
 
 def _made(recoding: Mapping[str, Any]) -> str:
@@ -61,6 +61,12 @@ def _aggregated(recoding: Mapping[str, Any]) -> str:
     return (
         f"{said}; of the other columns a cell has lost {metric(100 * recoding['mean_loss'])} % of its detail on average"
     )
+
+
+def _ranges(names: Sequence[str]) -> str:
+    """The columns that are released as ranges."""
+    whose = "its" if len(names) == 1 else "their"
+    return f", {', '.join(map(shown, names))} as ranges of {whose} values" if names else ""
 
 
 def _suppressed(recoding: Mapping[str, Any]) -> str:

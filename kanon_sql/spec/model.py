@@ -204,7 +204,8 @@ class Spec(Part):
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
         if value is not None and value.search.of_intervals:
-            yield from level_faults(value, f"{value.search.algorithm} chooses intervals of the values, not levels")
+            message = f"{value.search.algorithm} chooses intervals of the values, not levels"
+            yield from level_faults(value, message, value.quasi_identifiers)
         if value is not None and value.ledger is not None:
             yield from ledger_faults(value)
         if value is not None:

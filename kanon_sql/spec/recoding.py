@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
@@ -29,10 +29,13 @@ _EFFORTS = ("fast", "best")
 _VARIANTS = ("strict", "relaxed")
 _LEVELS = ("searched", "minimum")
 _DIRECTIONS = ("top_down", "bottom_up")
+_STARTS = ("top", "optimum", "both")
 _AGGREGATES = ("mean", "median", "mode")
 
 _TAKEN_BY = {
     "effort": "local",
+    "ranges": "local",
+    "start": "local",
     "variant": "mondrian",
     "levels": "cells",
     "caps": "cells",
@@ -93,6 +96,16 @@ def _aggregates(value: object) -> dict[str, str]:
     return {name: str(item) for name, item in found.items()}
 
 
+def _ranges(value: object) -> list[str]:
+    """The columns that are released as ranges of values."""
+    if not isinstance(value, list | tuple):
+        fail(f"expected a list of quasi-identifiers, got {kind(value)}")
+    for name in value:
+        if not isinstance(name, str):
+            fail(f"expected names of quasi-identifiers, got {kind(name)}")
+    return list(dict.fromkeys(value))
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
@@ -106,6 +119,10 @@ class RecodingOptions(Part):
             Mateo-Sanz 2002); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
             ``cover`` (Meyerson and Williams 2004).
         effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
+        ranges: for local, the columns that are released as ranges of their values; None for others.
+        start: for local, where to begin: at the ``top``, the highest levels allowed, with the full-domain ``optimum``,
+            or with ``both``, of which the better one is released; None for the top, or for both where the effort is
+            best.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
@@ -125,6 +142,12 @@ class RecodingOptions(Part):
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
         default=None, description="For local: how long to look for classes."
+    )
+    ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
+        default=None, description="For local: the columns that are released as ranges of their values, not as labels."
+    )
+    start: Annotated[Literal["top", "optimum", "both"] | None, checked(choice("start", _STARTS))] = Field(
+        default=None, description="For local: where to begin, at the highest levels or with the full-domain optimum."
     )
     variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
         default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
@@ -206,7 +229,21 @@ class RecodingOptions(Part):
     @property
     def labels_are_lowest(self) -> bool:
         """Whether every label of a release is the lowest that all rows of its class have in common."""
-        return self.method in ("local", "forest")
+        return self.method in ("local", "forest") and not self.ranges
+
+    @property
+    def releases_ranges(self) -> bool:
+        """Whether some labels are ranges of values, which no hierarchy has."""
+        return self.method == "mondrian" or bool(self.ranges)
+
+    def in_ranges(self, name: str) -> bool:
+        """Whether labels of a quasi-identifier are ranges of its values."""
+        return self.method == "mondrian" or name in (self.ranges or ())
+
+    @property
+    def begins(self) -> str:
+        """Where local recoding begins: ``top``, ``optimum`` or ``both``."""
+        return self.start or ("both" if self.effort == "best" else "top")
 
     @property
     def label(self) -> str:
@@ -287,14 +324,18 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
         )
         yield Fault(("ledger",), why, True)
     if spec.recoding.method == "mondrian":
-        yield from level_faults(spec, "mondrian releases ranges of the values, not levels")
+        yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
         yield from _relaxed_faults(spec)
+    if spec.recoding.ranges:
+        yield from _ranges_faults(spec, spec.recoding.ranges)
     if spec.recoding.method == "cells":
         yield from _cells_faults(spec)
     if spec.recoding.classify is not None:
         yield from _classify_faults(spec, spec.recoding.classify)
     if spec.recoding.method in _APPROXIMATIONS:
         yield from _approximation_faults(spec)
+    if spec.recoding.method == "microaggregation":
+        yield from _aggregate_faults(spec)
 
 
 def _approximation_faults(spec: Spec) -> Iterator[Fault]:
@@ -323,8 +364,6 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
         if column.maximum_level is not None:
             message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
             yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
-    if spec.recoding.method == "microaggregation":
-        yield from _aggregate_faults(spec)
 
 
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
@@ -340,6 +379,16 @@ def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
             f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
         )
         yield Fault(("recoding", "variant"), message, True)
+
+
+def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
+    """Ranges of other columns, and limits of levels of these."""
+    for place, name in enumerate(ranges):
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only they are recoded"
+            yield Fault(("recoding", "ranges", place), why, True)
+    known = [name for name in ranges if name in spec.quasi_identifiers]
+    yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
 
 
 def level_faults(spec: Spec, message: str, among: Container[str] | None = None) -> Iterator[Fault]:
@@ -366,8 +415,9 @@ def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
 def _keep_faults(spec: Spec) -> Iterator[Fault]:
     """What cannot be applied to new rows, and names that are taken."""
     loc, method = ("recoding", "keep"), spec.recoding.method
-    if method not in _KEPT:
-        why = f"the labels of {method} are made of the values that this source has, and say nothing of others"
+    if method not in _KEPT or spec.recoding.ranges:
+        own = "recoding.ranges" if spec.recoding.ranges else method
+        why = f"the labels of {own} are made of the values that this source has, and say nothing of others"
         yield Fault(loc, f"{why}; leave keep out, or use one of {', '.join(_KEPT)}", True)
     if spec.search.of_intervals:
         why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"

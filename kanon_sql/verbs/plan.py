@@ -16,18 +16,10 @@ from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import with_another
 from kanon_sql.verbs.details import of_search, with_statements
-from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local, with_bound
+from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 
 __all__ = ["plan"]
-
-_WITHOUT_BOUND = {
-    "full_domain": "full_domain searches for its best node, proven or not",
-    "mondrian": "the ranges of mondrian are no labels of hierarchies",
-    "microaggregation": "the numbers of microaggregation are no labels of hierarchies",
-}
-"""Recodings that no bound is known of -> why."""
-
 
 def plan(
     engine: Engine,
@@ -84,12 +76,8 @@ def plan(
     for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
         if asked:
             refuse_nodes_of_local(spec, option)
-    if bound and spec.recoding.method in _WITHOUT_BOUND:
-        why = _WITHOUT_BOUND[spec.recoding.method]
-        raise UnsupportedError(
-            f"--bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it out, "
-            "or use recoding: local"
-        )
+    if bound:
+        refuse_bound(spec)
     other = None if beside is None else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:

@@ -11,7 +11,14 @@ from kanon_sql.recode import Recoded
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.result import Result
 
-__all__ = ["mean_loss_of", "notes_of_local", "refuse_local", "refuse_nodes_of_local", "with_bound"]
+__all__ = [
+    "mean_loss_of",
+    "notes_of_local",
+    "refuse_bound",
+    "refuse_local",
+    "refuse_nodes_of_local",
+    "with_bound",
+]
 
 
 def refuse_local(spec: Spec, verb: str, why: str) -> None:
@@ -45,6 +52,27 @@ def mean_loss_of(found: Chosen | Recoded) -> float | None:
     return None if found.spec.recoding.method == "microaggregation" else found.mean_loss
 
 
+def refuse_bound(spec: Spec) -> None:
+    """Refuse to bound from below what labels of hierarchies lose, where others are released.
+
+    Raises:
+        UnsupportedError: the spec asks for full-domain recoding, for ranges, or for numbers.
+    """
+    if spec.recoding.is_full_domain:
+        why = "full_domain searches for its best node, proven or not"
+    elif spec.recoding.releases_ranges:
+        own = "mondrian" if spec.recoding.method == "mondrian" else "recoding.ranges"
+        why = f"the ranges of {own} are no labels of hierarchies"
+    elif spec.recoding.method == "microaggregation":
+        why = "the numbers of microaggregation are no labels of hierarchies"
+    else:
+        return
+    raise UnsupportedError(
+        f"--bound: it says what labels of hierarchies that differ by class lose at least, and {why}; leave it out, "
+        "or use recoding: local without ranges"
+    )
+
+
 def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
     """What the user should know of a local recoding, or of the node that was taken instead."""
     if isinstance(found, Recoded):
@@ -59,8 +87,8 @@ def notes_of_local(found: Chosen | Recoded) -> Sequence[str]:
     if found.spec.recoding.method == "subtree":
         return ["recoding: subtree has no label to specialize: every column has one level alone to choose from"]
     worse = "would have to suppress more rows than the full-domain optimum"
-    if found.spec.recoding.effort == "best":
-        worse += ", or was not sure to lose less"
+    if found.spec.recoding.begins != "top":
+        worse += ", or would lose more"
     return [f"recoding: local begins with classes that satisfy, and {worse}: that is taken instead"]
 
 

@@ -91,6 +91,11 @@ class Downcoding(AttackMethod):
             Estimates: that the release is what it is assumed to be, only its maker knows. ``exposed`` are the rows of
             which a more detailed label is certain under the assumption, as far as the source has them.
         """
+        if scene.spec.recoding.releases_ranges:
+            why = (
+                "some labels are ranges of values, and it is known of labels of hierarchies alone which are below them"
+            )
+            return [Unmeasured(self.name, why)]
         lowest, k = scene.spec.recoding.labels_are_lowest, _k_of(scene)
         unknown = (
             "only of k-anonymity for rows, by all quasi-identifiers, is it known here what a more detailed release "

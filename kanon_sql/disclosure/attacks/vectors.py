@@ -232,7 +232,7 @@ def covers_of(
 
 def _ranges(scene: Scene, lookup: Lookup, labels: Relation, what: str) -> dict[str, Relation] | None:
     """The values of a column in order, and the released labels that are ranges of them; None where no label is one."""
-    if scene.spec.recoding.method != "mondrian" or not lookup.height:
+    if not scene.spec.recoding.in_ranges(lookup.name) or not lookup.height:
         return None
     workspace = scene.workspace.apart(f"{what}_")
     column, positions = scene.source.columns.get(lookup.name), positions_of(workspace, scene.spec, lookup)
