@@ -141,7 +141,7 @@ def test_every_method_of_the_spec_can_be_named_in_a_word() -> None:
     }  # fmt: skip
     assert {"full_domain", "local"} <= {*names}
     assert {"fast", "best"} <= words
-    for name in names:
+    for name in {*names} - {"microaggregation"}:  # it needs columns, which no word can say
         assert parse_recoding(name).method == name
         assert parse_recoding(parse_recoding(name).label) == parse_recoding(name)
     assert parse_recoding("local:best") == parse_recoding({"method": "local", "effort": "best"})

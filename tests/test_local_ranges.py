@@ -337,7 +337,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(
         rounds, columns = result.recoding["rounds"] + 1, 2
         assert result.cost.statements <= (most + STATEMENTS_FOR_RANGES) * rounds + 10 * columns + OTHERS
         assert result.cost.rows_fetched <= 2 * rounds + 20 * columns + 40
-        assert result.cost.source_scans == 2
+        assert result.cost.source_scans <= 2
 
 
 # --- other verbs, refusals -------------------------------------------------------------------------
@@ -353,8 +353,9 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
     assert kanon_sql.risk(people.engine, asked).histogram.records == result.rows["released"]
     assert result.manifest is not None
     assert result.manifest["recoding"] == result.recoding
-    line = kanon_sql.compare(people.engine, asked, recodings=["full_domain", {"method": "local", "ranges": ["age"]}])
-    assert [entry.recoding for entry in line.entries] == ["full_domain", "local:fast:ranges=age"]
+    ways = ["full_domain", {"method": "local", "ranges": ["age"]}]
+    compared = kanon_sql.compare(people.engine, {"people": asked}, recodings=ways)
+    assert [run.recoding for run in compared.runs] == ["full_domain", "local:fast:ranges=age"]
 
 
 @pytest.mark.parametrize(

@@ -464,6 +464,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **unclear, **by_class})).recoding
     run_approximations(connection)
+    run_numbers(connection)
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
     pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "recoding": "cells", "source": "pairs"}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **pairs})).recoding
@@ -477,6 +478,23 @@ def run_approximations(connection: duckdb.DuckDBPyConnection) -> None:
         changes = {"source": "bits", "recoding": method, "privacy": [{"k_anonymity": k}], "sensitive": []}
         columns = dict.fromkeys(["a", "b", "c"])
         assert kanon_sql.anonymize(engine, spec_of(BY_AGE, quasi_identifiers=columns, **changes)).recoding
+
+
+def run_numbers(connection: duckdb.DuckDBPyConnection) -> None:
+    """Ranges beside labels, where sizes decide everything and where not; numbers of one column, and of two."""
+    engine = kanon_sql.connect(connection)
+    connection.execute("CREATE TABLE wages AS SELECT n % 7 AS a, n * n % 11 AS b, n % 3 AS s FROM range(24) AS v(n)")
+    columns: dict[str, Any] = {"a": None, "b": {"intervals": [4]}}
+    diverse = [{"l_diversity": {"attribute": "s", "l": 2}}]
+    for privacy in ([{"k_anonymity": 2}], diverse):
+        for recoding in (
+            {"method": "local", "effort": "best", "ranges": ["a"]},
+            {"method": "local", "ranges": ["a", "b"], "start": "optimum"},
+            {"method": "microaggregation", "columns": {"a": "mean", "b": "mode"}},
+            {"method": "microaggregation", "columns": {"a": "median"}},
+        ):
+            changes = {"source": "wages", "sensitive": ["s"], "privacy": privacy, "recoding": recoding}
+            assert kanon_sql.anonymize(engine, spec_of(BY_AGE, quasi_identifiers=columns, **changes)).passed
 
 
 def run_references(connection: duckdb.DuckDBPyConnection) -> None:

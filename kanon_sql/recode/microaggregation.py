@@ -336,7 +336,7 @@ def _classes(
     """The classes of some partitions."""
     tight = state.make(
         "tight", f"tight{suffix}", {"assigned": assigned, **({} if raised is None else {"raised": raised})},
-        attributes=tuple(paths),
+        attributes=tuple(paths), ranged=(),
     )  # fmt: skip
     tables = {
         f"aggregate_{own.index}": state.make(

@@ -296,7 +296,7 @@ class _Cut:
         )  # fmt: skip
         joined = state.make("subtree/joined", "joined", {"classed": classed}, attributes=tuple(state.paths))
         tables = {"joined": joined, "labels": state.labels}
-        classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths))
+        classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths), ranged=())
         count, rows, squares = state.row("summary", {"classes": classes})
         if not 0 <= state.kept_rows - rows <= self.most:
             raise VerificationError(
