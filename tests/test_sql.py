@@ -460,7 +460,8 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
         kanon_sql.anonymize(engine, spec)
         kanon_sql.audit(engine, spec, attacks=["consistency"])
     connection.execute("CREATE TABLE likes AS SELECT * FROM (VALUES ('p', 'a'), ('q', 'a'), ('r', 'a')) AS v(v, w)")
-    unclear = {"quasi_identifiers": {"v": {"tree": {"q": ["p"], "s": ["q", "r"]}}}, "source": "likes", "keep": ["w"]}
+    connection.execute("CREATE TABLE kinds AS SELECT * FROM (VALUES ('p', 'q'), ('q', 's'), ('r', 's')) AS v(l0, l1)")
+    unclear = {"quasi_identifiers": {"v": {"table": "kinds"}}, "source": "likes", "keep": ["w"]}
     by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
     assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **unclear, **by_class})).recoding
     run_approximations(connection)
