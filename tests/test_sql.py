@@ -461,9 +461,9 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
         kanon_sql.audit(engine, spec, attacks=["consistency"])
     connection.execute("CREATE TABLE likes AS SELECT * FROM (VALUES ('p', 'a'), ('q', 'a'), ('r', 'a')) AS v(v, w)")
     connection.execute("CREATE TABLE kinds AS SELECT * FROM (VALUES ('p', 'q'), ('q', 's'), ('r', 's')) AS v(l0, l1)")
-    unclear = {"quasi_identifiers": {"v": {"table": "kinds"}}, "source": "likes", "keep": ["w"]}
+    kinds = {"quasi_identifiers": {"v": {"table": "kinds"}}, "source": "likes", "keep": ["w"], "sensitive": []}
     by_class = {"recoding": {"method": "subtree", "direction": "bottom_up", "classify": "w"}}
-    assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **unclear, **by_class})).recoding
+    assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **kinds, **by_class})).recoding
     run_approximations(connection)
     run_numbers(connection)
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")

@@ -21,6 +21,7 @@ from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 
 __all__ = ["plan"]
 
+
 def plan(
     engine: Engine,
     spec: Spec,
