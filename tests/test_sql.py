@@ -441,6 +441,7 @@ def run_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     """Local ones and cells, by rows and by persons, of sizes alone and of more, with the bound; medians; a tree."""
     engine = kanon_sql.connect(connection)
+    connection.execute("CREATE TABLE few AS SELECT * FROM t WHERE n % 7 = 0")
     two = {"privacy": [{"k_anonymity": 2}]}
     for changes in (
         two,
@@ -451,10 +452,13 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
-    for recoding in ({"keep": "kept_levels"}, {"method": "cells", "keep": "kept_classes"}):
+    for recoding in (
+        {"keep": "kept_levels"}, {"method": "cells", "keep": "kept_cells"}, {"method": "local", "keep": "kept_classes"},
+    ):  # fmt: skip
         spec = spec_of(BY_AGE, recoding=recoding, **two)
         kanon_sql.anonymize(engine, spec)
         assert kanon_sql.apply(engine, spec, recoding["keep"], source="t", release="again").passed
+        kanon_sql.apply(engine, spec, recoding["keep"], source="few", release="again")
     for variant in ("strict", "relaxed"):
         spec = spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two)
         kanon_sql.anonymize(engine, spec)
@@ -467,8 +471,10 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
     run_approximations(connection)
     run_numbers(connection)
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
-    pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "recoding": "cells", "source": "pairs"}
-    assert kanon_sql.anonymize(engine, spec_of(BY_AGE, **{**two, **pairs})).recoding
+    pairs = {"quasi_identifiers": {"n": None, "s": None}, "sensitive": [], "source": "pairs"}
+    spec = spec_of(BY_AGE, recoding={"method": "cells", "keep": "kept_pairs"}, **{**two, **pairs})
+    assert kanon_sql.anonymize(engine, spec).recoding
+    assert kanon_sql.apply(engine, spec, "kept_pairs", source="pairs", release="again").passed
 
 
 def run_approximations(connection: duckdb.DuckDBPyConnection) -> None:
@@ -569,6 +575,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     rare |= {"evaluate/rollup", "engines/scratch/forget_run", "evaluate/there"}
     # Labels with one text for two sets of values, persons in two classes, rows that positions expose: by other tests.
     rare |= {"recode/raised", "recode/restored", "disclosure/attacks/position_revealed"}
+    rare.add("recode/microaggregation/broken")  # SQLite stores any number in any column
     rare |= {f"release/manifest/{name}" for name in ("withdraw", "settle", "settled", "pending", "named")}
     rare |= {name for name in template_names() if name.startswith("verbs/dbt/")}  # dbt runs them
-    assert set(template_names()) - used <= rare
+    assert sorted(set(template_names()) - used - rare) == []
