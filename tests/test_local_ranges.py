@@ -97,7 +97,7 @@ def best_cut(problem: MondrianProblem, members: Sequence[int], k: int) -> tuple[
 
 
 @given(problem=problems())
-@examples(30)
+@examples(20)
 def test_it_makes_the_classes_that_its_description_says(shared_database: Database, problem: MondrianProblem) -> None:
     k = problem.requirements[0]["k_anonymity"]["k"]
     problem = replace(problem, requirements=[{"k_anonymity": {"k": k}}], unit=None)
@@ -116,7 +116,7 @@ EFFORTS = st.sampled_from(["fast", "fast", "best"])
 
 
 @given(problem=problems(), effort=EFFORTS, start=STARTS)
-@examples(25)
+@examples(12)
 def test_what_is_promised_of_ranges_everywhere(
     shared_database: Database, problem: MondrianProblem, effort: str, start: str | None
 ) -> None:
@@ -239,7 +239,7 @@ def with_ranges(draw: st.DrawFn) -> tuple[Case, dict[str, Any]]:
 
 
 @given(drawn=with_ranges())
-@examples(25)
+@examples(12)
 def test_what_is_promised_beside_hierarchies(shared_database: Database, folder: Path, drawn: Any) -> None:
     assert_kept(shared_database, folder, *drawn)
 
@@ -353,8 +353,6 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
     assert kanon_sql.risk(people.engine, asked).histogram.records == result.rows["released"]
     assert result.manifest is not None
     assert result.manifest["recoding"] == result.recoding
-    line = kanon_sql.compare(people.engine, asked, recodings=["full_domain", {"method": "local", "ranges": ["age"]}])
-    assert [entry.recoding for entry in line.entries] == ["full_domain", "local:fast:ranges=age"]
 
 
 @pytest.mark.parametrize(

@@ -451,6 +451,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
+        kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "local", "ranges": ["n"]}, **changes))
     for variant in ("strict", "relaxed"):
         kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "mondrian", "variant": variant}, **two))
     connection.execute("CREATE TABLE pairs AS SELECT * FROM (VALUES (1, 1), (1, 1), (1, 1), (2, 1), (2, 2)) AS v(n, s)")
