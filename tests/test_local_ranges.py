@@ -289,6 +289,15 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert result.recoding["columns"]["age"]["mean_loss"] == pytest.approx((3 * 2 + 2 * 1) / 5 / 7)
 
 
+def test_a_cut_that_violates_is_not_made_and_another_one_is(database: Database) -> None:
+    """The gap is worth most, and all below have the same illness; after 51 both sides have two."""
+    rows = list(zip([1, 2, 3, 4, 50, 51, 52, 53], "xxxxxyxy", strict=True))
+    database.table("people", {"age": "INTEGER", "s0": "VARCHAR"}, rows)
+    asked = spec({"age": None}, {"ranges": ["age"]}, sensitive=["s0"], privacy=MORE)
+    kanon_sql.anonymize(database.engine, asked)
+    assert Counter(row[0] for row in database.rows("people_release")) == {"<= 51": 6, ">= 52": 2}
+
+
 def test_a_label_of_the_optimum_may_be_narrower_than_any_range(database: Database) -> None:
     """The hierarchy puts values together that lie apart in its rows: the optimum itself keeps the promise then."""
     lines = [(value, "x" if value in "af" else "y", "*") for value in "abcdef"]
