@@ -394,3 +394,12 @@ def test_limits_of_levels_of_other_columns_hold(people: Database) -> None:
 def test_a_lower_bound_is_refused(people: Database) -> None:
     with pytest.raises(UnsupportedError, match="ranges"):
         kanon_sql.plan(people.engine, spec(AGES, {"ranges": ["age"]}), bound=True)
+
+
+@pytest.mark.parametrize("recoding", [{"ranges": ["age"]}, {"method": "mondrian"}])
+def test_downcoding_of_ranges_is_refused(people: Database, recoding: dict[str, Any]) -> None:
+    """Instead of no rows found, which would look safe."""
+    asked = spec(AGES, recoding)
+    kanon_sql.anonymize(people.engine, asked)
+    with pytest.raises(UnsupportedError, match="some labels are ranges of values"):
+        kanon_sql.audit(people.engine, asked, attacks=["downcoding"])
