@@ -25,9 +25,12 @@ import duckdb
 from adult import QUASI_IDENTIFIERS, THREADS, adult_directory, load, specification
 
 KS = (5, 10, 50)
-RECODINGS: dict[str, dict[str, str]] = {
+RECODINGS: dict[str, dict[str, Any]] = {
     "fast": {"method": "local", "effort": "fast"},
     "best": {"method": "local", "effort": "best"},
+    "fast, age": {"method": "local", "ranges": ["age"]},
+    "best, age": {"method": "local", "effort": "best", "ranges": ["age"]},
+    "ranges": {"method": "local", "ranges": QUASI_IDENTIFIERS},
     "mondrian": {"method": "mondrian", "variant": "strict"},
     "relaxed": {"method": "mondrian", "variant": "relaxed"},
     "cells": {"method": "cells"},
@@ -73,7 +76,7 @@ def main() -> None:
         for k in KS:
             for name in RECODINGS if given.only is None else [given.only]:
                 spec.write_text(json.dumps(recoding_spec(adult, k, name)))
-                print(f"{k:<3} {name:8}  {measured(database, spec, given.repeats)}", flush=True)
+                print(f"{k:<3} {name:9}  {measured(database, spec, given.repeats)}", flush=True)
 
 
 def measured(database: Path, spec: Path, repeats: int) -> str:

@@ -452,6 +452,7 @@ def run_recodings(connection: duckdb.DuckDBPyConnection) -> None:
             spec = spec_of(BY_AGE, recoding=recoding, **changes)
             kanon_sql.plan(engine, spec, bound=True)
             kanon_sql.anonymize(engine, spec)
+        kanon_sql.anonymize(engine, spec_of(BY_AGE, recoding={"method": "local", "ranges": ["n"]}, **changes))
     for recoding in (
         {"keep": "kept_levels"}, {"method": "cells", "keep": "kept_cells"}, {"method": "local", "keep": "kept_classes"},
     ):  # fmt: skip

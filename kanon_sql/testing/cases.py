@@ -243,6 +243,17 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
     },
+    "local, ranges beside hierarchies, NULLs": {
+        "recoding": {"method": "local", "ranges": ["born", "weight"], "start": "both"},
+        "quasi_identifiers": {**SPEC["quasi_identifiers"], "born": None, "weight": None},
+    },
+    "local, best, ranges, persons with several vectors, l": {
+        "recoding": {"method": "local", "effort": "best", "ranges": ["charge"]},
+        "unit": "person",
+        "quasi_identifiers": {**SPEC["quasi_identifiers"], "charge": None},
+        "keep": [],
+        "privacy": L_AND_T[:2],
+    },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
     "mondrian, relaxed": {
         "recoding": {"method": "mondrian", "variant": "relaxed"},
