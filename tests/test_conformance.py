@@ -21,6 +21,7 @@ CORE = {
     "test_the_same_release_as_duckdb[local, best, persons, NULLs suppressed-{}]",
     "test_the_same_release_as_duckdb[mondrian, persons with several vectors, l and t-{}]",
     "test_the_same_release_as_duckdb[cells, capped, persons, sets, NULLs masked, limited-{}]",
+    "test_the_same_release_as_duckdb[microaggregation, persons with several vectors, l and t-{}]",
     "test_the_same_bound_of_local_recoding_as_duckdb[{}]",
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",
@@ -59,6 +60,9 @@ LEFT_OUT = {
     "test_the_same_release_as_duckdb[cells-spark]",
     "test_the_same_release_as_duckdb[cells, capped, persons, sets, NULLs masked, limited-spark]",
     "test_the_same_release_as_duckdb[cells, minimum levels, persons with several vectors, l and t-spark]",
+    "test_the_same_release_as_duckdb[microaggregation-spark]",
+    "test_the_same_release_as_duckdb[microaggregation of one column-spark]",
+    "test_the_same_release_as_duckdb[microaggregation, persons with several vectors, l and t-spark]",
     # Each takes Spark a minute or more, and their statements are those of the cases "cube", "intervals" and "person".
     "test_the_same_release_as_duckdb[super-roots-spark]",
     "test_the_same_release_as_duckdb[intervals of dates and numbers, limited, l-spark]",

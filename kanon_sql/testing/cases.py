@@ -275,6 +275,22 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
     },
+    "microaggregation": {
+        "recoding": {"method": "microaggregation", "columns": {"age": "mean", "weight": "mode"}},
+        "quasi_identifiers": {"age": {"weight": 2}, "weight": None, "sex": SPEC["quasi_identifiers"]["sex"]},
+    },
+    "microaggregation of one column": {
+        "recoding": {"method": "microaggregation", "columns": {"charge": "mean"}},
+        "quasi_identifiers": {"charge": None, "sex": None},
+        "keep": [],
+    },
+    "microaggregation, persons with several vectors, l and t": {
+        "recoding": {"method": "microaggregation", "columns": {"age": "median", "charge": "mean"}},
+        "unit": "person",
+        "quasi_identifiers": {"age": None, "charge": None, "zip": {"prefix": [3], "minimum_level": 1}},
+        "keep": [],
+        "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
     "query": {"source": {"query": "SELECT * FROM visits WHERE charge > 20"}},
     "decimals and NULLs": {
         "quasi_identifiers": {"weight": {"intervals": [2.5, 10]}, "illness": None},
