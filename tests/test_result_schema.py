@@ -97,6 +97,16 @@ def test_a_multidimensional_recoding_follows_it(engine: Engine) -> None:
     assert validated(anonymize(engine, spec))["recoding"]["variant"] == "strict"
 
 
+def test_numbers_of_classes_follow_it(engine: Engine) -> None:
+    columns = {name: "mean" for name in SPEC["quasi_identifiers"] if name == "age"}
+    assert columns
+    recoding = {"method": "microaggregation", "columns": columns}
+    spec = Spec.from_dict({**SPEC, "search": {}, "suppression": {"limit": 0.5}, "recoding": recoding})
+    validated(plan(engine, spec))
+    found = validated(anonymize(engine, spec))["recoding"]
+    assert found["columns"]["age"]["aggregate"] == "mean"
+
+
 def test_suppressed_cells_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "cells", "caps": {"age": 0.5}}})
     assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]

@@ -213,7 +213,8 @@ class RecodingOptions(Part):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {"anyOf": [{"enum": list(_METHODS)}, handler.resolve_ref_schema(handler(core))]}
+        words = [method for method in _METHODS if method != "microaggregation"]  # which needs columns
+        return {"anyOf": [{"enum": words}, handler.resolve_ref_schema(handler(core))]}
 
     @property
     def is_full_domain(self) -> bool:

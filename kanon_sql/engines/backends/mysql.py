@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +41,15 @@ _TYPES: dict[int, tuple[str, Kind]] = {
     254: ("CHAR", "text"),
 }
 """The protocol's type codes; what is missing is ``other``."""
+
+
+def _type(described: Sequence[Any]) -> tuple[str, Kind]:
+    """A column's type and kind, as a driver describes it; a decimal with its digits, where the driver says them."""
+    name, kind = _TYPES.get(described[1], ("OTHER", "other"))
+    digits = described[4:6]
+    says = kind == "decimal" and all(isinstance(number, int) for number in digits)
+    return f"{name}({digits[0]}, {digits[1]})" if says else name, kind
+
 
 _MODE = (
     "STRICT_ALL_TABLES,ALLOW_INVALID_DATES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_UNSIGNED_SUBTRACTION"
@@ -194,7 +203,7 @@ class MariaDBBackend(Backend):
     def columns(self, engine: RelationalEngine, relation: str) -> list[Column]:
         """From the driver's description of a query that reads nothing."""
         description = engine.describe_cursor(f"SELECT * FROM {relation} AS kanon_relation LIMIT 0")
-        return [Column(str(item[0]), *_TYPES.get(item[1], ("OTHER", "other"))) for item in description]
+        return [Column(str(item[0]), *_type(item)) for item in description]
 
     def find(self, engine: RelationalEngine, parts: tuple[str, ...]) -> Found | None:
         """In the catalog, whose own comparison ignores letter case even where names do not."""
