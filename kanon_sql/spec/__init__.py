@@ -29,7 +29,8 @@ from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
-from kanon_sql.spec.recoding import RecodingOptions, parse_recoding, recoding_faults
+from kanon_sql.spec.recoding import RecodingOptions, parse_recoding
+from kanon_sql.spec.recoding_faults import recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement

@@ -17,7 +17,8 @@ from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.recoding import RecodingOptions, level_faults, recoding_faults
+from kanon_sql.spec.recoding import RecodingOptions
+from kanon_sql.spec.recoding_faults import level_faults, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
