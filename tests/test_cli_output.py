@@ -132,6 +132,11 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
             assert run("anonymize", f"{name}.yml", "-d", "clinic.duckdb").exit_code == 0
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
+    if verb == "apply":
+        (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
+        assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0
+        with duckdb.connect("clinic.duckdb") as con:
+            con.execute("CREATE TABLE may AS FROM visits")
     if verb == "init":
         with duckdb.connect("clinic.duckdb", read_only=True) as con:
             con.execute("COPY visits TO 'visits.parquet'")

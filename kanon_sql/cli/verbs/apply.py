@@ -29,9 +29,9 @@ __all__ = ["apply"]
 
 @app.command(
     epilog=examples(
-        "kanon-sql apply learned spec.yml --source may --release may_release -d clinic.duckdb",
-        "kanon-sql apply learned may.yml -d clinic.duckdb --format json -q",
-        "kanon-sql apply clinic.learned may.yml -d postgresql://host/db --manifest may.json",
+        "kanon-sql apply learned spec.yml -d clinic.duckdb",
+        "kanon-sql apply learned spec.yml -d clinic.duckdb --source may --release r5",
+        "kanon-sql apply learned spec.yml -d clinic.duckdb --format json -q",
     )
 )
 def apply(
