@@ -18,17 +18,13 @@ CORE = {
     "test_the_same_release_as_duckdb[persons, l and t, masked-{}]",
     "test_the_same_release_as_duckdb[matrix-{}]",
     "test_the_same_release_as_duckdb[local, persons, sets, NULLs masked, limited-{}]",
-    "test_the_same_release_as_duckdb[local, best, persons, NULLs suppressed-{}]",
     "test_the_same_release_as_duckdb[local, ranges beside hierarchies, NULLs-{}]",
     "test_the_same_release_as_duckdb[mondrian, persons with several vectors, l and t-{}]",
     "test_the_same_release_as_duckdb[cells, capped, persons, sets, NULLs masked, limited-{}]",
     "test_the_same_release_as_duckdb[subtree, persons, a class to tell, limited, masked-{}]",
-    "test_the_same_release_as_duckdb[forest-{}]",
-    "test_the_same_release_as_duckdb[cover, minimum levels, NULLs masked-{}]",
     "test_the_same_release_as_duckdb[microaggregation, persons with several vectors, l and t-{}]",
     "test_the_same_bound_of_local_recoding_as_duckdb[{}]",
     "test_a_kept_recoding_is_applied_as_by_duckdb[local-{}]",
-    "test_ranges_are_audited_as_by_duckdb[{}]",
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",
     "test_fractions[{}]",
@@ -83,8 +79,10 @@ LEFT_OUT = {
     "test_the_same_release_as_duckdb[intervals, persons, NULL-spark]",
     "test_the_same_release_as_duckdb[intervals, NULLs suppressed, masked-spark]",
     "test_a_population_protects_alike[None-spark]",
-    # What the other one of the two shows.
+    # A timeout and Ctrl-C that cancel a statement have tests of their own; what a search makes of it no engine knows.
     "test_a_search_whose_statement_is_cancelled_measures_its_best[limit-spark]",
+    "test_a_search_whose_statement_is_cancelled_measures_its_best[interrupt-spark]",
+    # What the other one of the two shows.
     "test_an_error_while_publishing_leaves_the_old_release_or_the_new[first-spark]",
     # Every metric is measured of the node that any other case chooses.
     "test_the_same_release_as_duckdb[height-spark]",
