@@ -254,6 +254,8 @@ def test_nothing_that_could_be_divided_is_left(shared_database: Database, monkey
     assert len(sizes) > 30
     assert sum(rows for rows, _ in sizes) == 200
     assert all(rows >= 3 and (rows < 6 or different == 1) for rows, different in sizes)
+    written = classes_of(shared_database, ["x", "y"])
+    assert sorted(number for members in written.values() for number in members) == list(range(200)), "each row once"
 
 
 # --- worked out by hand -----------------------------------------------------------------------
@@ -282,6 +284,21 @@ def test_null_has_no_number(shared_database: Database) -> None:
         result = published(shared_database, rows, spec({"x": "mean"}), x="INTEGER")
         assert Counter(row[0] for row in shared_database.rows("people_release")) == released
         assert not result.recoding["optimal"]
+
+
+def test_null_is_parted_from_values_wherever_it_begins(shared_database: Database) -> None:
+    """No multiple of k lies between the seven values and the four rows without one."""
+    rows = [*((value,) for value in (1, 2, 3, 10, 11, 12, 13)), *[(None,)] * 4]
+    published(shared_database, rows, spec({"x": "mean"}), x="INTEGER")
+    assert Counter(row[0] for row in shared_database.rows("people_release")) == {2: 3, 12: 4, None: 4}
+
+
+def test_a_cut_is_made_only_if_both_sides_satisfy(shared_database: Database) -> None:
+    """The last two rows have one illness: the cut before them gains most, and the one after the first two is made."""
+    rows = list(zip((0, 1, 2, 3, 100, 101), "ababaa", strict=True))
+    privacy = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "s0", "l": 2}}]
+    published(shared_database, rows, spec({"x": "mean"}, sensitive=["s0"], privacy=privacy), x="INTEGER", s0="VARCHAR")
+    assert Counter(row[0] for row in shared_database.rows("people_release")) == {1: 2, 52: 4}
 
 
 def test_types_and_digits_are_kept(shared_database: Database) -> None:
