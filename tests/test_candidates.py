@@ -143,7 +143,7 @@ def test_two_releases_by_one_recoding_tell_no_more_than_one_of_them(database: Da
 
 
 @given(problem=problems())
-@examples(10)
+@examples(4)
 def test_ranges_are_read_as_the_values_between_their_ends(shared_database: Database, problem: MondrianProblem) -> None:
     result = published(shared_database, problem)
     event(result.verdict)

@@ -80,15 +80,24 @@ def assert_cells(
 
 
 @given(case=cases(), caps=CAPS)
-@examples(10)
+@examples(4)
 def test_what_cell_suppression_promises(
     shared_database: Database, folder: Path, case: Case, caps: dict[str, float]
 ) -> None:
     assert_kept(shared_database, folder, case, caps)
 
 
+@pytest.mark.slow
+@given(case=cases(), caps=CAPS)
+@examples(20)
+def test_what_cell_suppression_promises_often(
+    shared_database: Database, folder: Path, case: Case, caps: dict[str, float]
+) -> None:
+    assert_kept(shared_database, folder, case, caps)
+
+
 @given(case=scattered(), caps=CAPS)
-@examples(4)
+@examples(2)
 def test_where_many_cells_have_to_be_suppressed(
     shared_database: Database, folder: Path, case: Case, caps: dict[str, float]
 ) -> None:
@@ -96,12 +105,12 @@ def test_where_many_cells_have_to_be_suppressed(
 
 
 @given(case=cases(), caps=CAPS)
-@examples(5)
+@examples(3)
 def test_at_the_minimum_levels(shared_database: Database, folder: Path, case: Case, caps: dict[str, float]) -> None:
     assert_kept(shared_database, folder, case, caps, "minimum")
 
 
 @given(case=with_other_models())
-@examples(5)
+@examples(3)
 def test_under_the_other_models(shared_database: Database, folder: Path, case: Case) -> None:
     assert_kept(shared_database, folder, case, {})

@@ -93,7 +93,7 @@ def classes_of(release: Sequence[Labels]) -> Mapping[Labels, int]:
 
 
 @given(released([deep(), flat()], 4, 1))
-@examples(12)
+@examples(6)
 def test_lowest_labels_tell_what_all_worlds_have_in_common(
     shared_database: Database, case: tuple[list[Labels], list[Labels]]
 ) -> None:

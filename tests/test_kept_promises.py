@@ -109,7 +109,7 @@ def assert_applied(database: Database, folder: Path, case: Case, new: RandomProb
 
 
 @given(drawn=with_new_rows(cases()), recoding=METHODS)
-@examples(8)
+@examples(4)
 def test_new_rows(shared_database: Database, folder: Path, drawn: tuple[Case, RandomProblem], recoding: Any) -> None:
     assert_applied(shared_database, folder, *drawn, recoding)
 

@@ -97,7 +97,7 @@ def best_cut(problem: MondrianProblem, members: Sequence[int], k: int) -> tuple[
 
 
 @given(problem=problems())
-@examples(20)
+@examples(10)
 def test_it_makes_the_classes_that_its_description_says(shared_database: Database, problem: MondrianProblem) -> None:
     k = problem.requirements[0]["k_anonymity"]["k"]
     problem = replace(problem, requirements=[{"k_anonymity": {"k": k}}], unit=None)
@@ -116,7 +116,7 @@ EFFORTS = st.sampled_from(["fast", "fast", "best"])
 
 
 @given(problem=problems(), effort=EFFORTS, start=STARTS)
-@examples(12)
+@examples(6)
 def test_what_is_promised_of_ranges_everywhere(
     shared_database: Database, problem: MondrianProblem, effort: str, start: str | None
 ) -> None:
@@ -239,7 +239,7 @@ def with_ranges(draw: st.DrawFn) -> tuple[Case, dict[str, Any]]:
 
 
 @given(drawn=with_ranges())
-@examples(12)
+@examples(6)
 def test_what_is_promised_beside_hierarchies(shared_database: Database, folder: Path, drawn: Any) -> None:
     assert_kept(shared_database, folder, *drawn)
 

@@ -104,7 +104,7 @@ def problems(draw: st.DrawFn) -> tuple[MondrianProblem, dict[str, str]]:
 
 
 @given(problem=problems())
-@examples(25)
+@examples(12)
 def test_classes_satisfy_and_numbers_are_theirs(
     shared_database: Database, problem: tuple[MondrianProblem, dict[str, str]]
 ) -> None:
