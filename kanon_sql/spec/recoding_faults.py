@@ -1,0 +1,165 @@
+"""What a recoding cannot be asked for together with the rest of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kanon_sql.spec.checks import Fault, quote
+from kanon_sql.spec.recoding import APPROXIMATIONS, KEPT
+from kanon_sql.spec.requirements import KAnonymityRequirement
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["level_faults", "recoding_faults"]
+
+
+def recoding_faults(spec: Spec) -> Iterator[Fault]:
+    """What a spec cannot have whose labels differ by class, or whose recoding is kept."""
+    if spec.recoding.keep is not None:
+        yield from _keep_faults(spec)
+    if spec.recoding.is_full_domain:
+        return
+    if spec.search.of_intervals:
+        why = (
+            f"{spec.search.algorithm} cuts the domains into intervals for all rows alike, which is full-domain "
+            f"recoding; with recoding: {spec.recoding.method}, leave it out"
+        )
+        yield Fault(("search", "algorithm"), why, True)
+    if spec.ledger is not None:
+        why = (
+            f"a ledger makes earlier releases again from their levels, and with recoding: {spec.recoding.method} no "
+            "level of a column would hold for all rows; with a ledger, use recoding: full_domain"
+        )
+        yield Fault(("ledger",), why, True)
+    if spec.recoding.method == "mondrian":
+        yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
+        yield from _relaxed_faults(spec)
+    if spec.recoding.ranges:
+        yield from _ranges_faults(spec, spec.recoding.ranges)
+    if spec.recoding.method == "cells":
+        yield from _cells_faults(spec)
+    if spec.recoding.classify is not None:
+        yield from _classify_faults(spec, spec.recoding.classify)
+    if spec.recoding.method in APPROXIMATIONS:
+        yield from _approximation_faults(spec)
+    if spec.recoding.method == "microaggregation":
+        yield from _aggregate_faults(spec)
+
+
+def _approximation_faults(spec: Spec) -> Iterator[Fault]:
+    """What an approximation cannot promise: its factor is about rows, and it gives alike ones to several classes."""
+    method = spec.recoding.method
+    sizes = [item for item in spec.privacy if isinstance(item, KAnonymityRequirement)]
+    others = [item.name for item in spec.privacy if item not in sizes]
+    why = None
+    if others:
+        why = f"privacy also asks for {others[0]}"
+    elif len(sizes) > 1:
+        why = "privacy asks for several"
+    elif sizes[0].quasi_identifiers is not None:
+        why = "privacy asks for it over some of them"
+    elif spec.unit is not None:
+        why = "a unit counts persons, whose rows it would part"
+    if why is not None:
+        message = (
+            f"{method} promises its factor for one k_anonymity of rows over all quasi-identifiers, and {why}; use local"
+        )
+        yield Fault(("recoding", "method"), message, True)
+    elif method == "matching" and sizes[0].k not in (2, 3):
+        message = f"matching knows classes of k = 2 and k = 3, and privacy asks for {sizes[0].k}; use forest or cover"
+        yield Fault(("recoding", "method"), message, True)
+    for name, column in spec.quasi_identifiers.items():
+        if column.maximum_level is not None:
+            message = f"{method} goes up to the top wherever its rows differ; leave maximum_level out"
+            yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
+
+
+def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
+    """What the relaxed variant cannot promise: it divides rows that are alike, and says of none which way it goes."""
+    others = [item.name for item in spec.privacy if item.name != "k_anonymity"]
+    why = None
+    if others:
+        why = f"privacy also asks for {others[0]}"
+    elif spec.unit is not None:
+        why = "a unit counts persons, whose rows it would part"
+    if spec.recoding.variant == "relaxed" and why is not None:
+        message = (
+            f"relaxed divides rows that are alike, so it can promise k_anonymity of rows alone, and {why}; use strict"
+        )
+        yield Fault(("recoding", "variant"), message, True)
+
+
+def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
+    """Ranges of other columns, and limits of levels of these."""
+    for place, name in enumerate(ranges):
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only they are recoded"
+            yield Fault(("recoding", "ranges", place), why, True)
+    known = [name for name in ranges if name in spec.quasi_identifiers]
+    yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
+
+
+def level_faults(spec: Spec, message: str, among: Container[str] | None = None) -> Iterator[Fault]:
+    """The limits of levels, where none is released: of all quasi-identifiers, or of those that are named."""
+    for name, column in spec.quasi_identifiers.items():
+        if among is not None and name not in among:
+            continue
+        for key in ("minimum_level", "maximum_level"):
+            if getattr(column, key) != type(column).model_fields[key].default:
+                yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
+
+
+def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
+    """A column that cannot be what a classifier tells from the quasi-identifiers."""
+    if name in spec.quasi_identifiers:
+        why = f"{quote(name)} is a quasi-identifier; name a column that is told from them, one of sensitive or keep"
+    elif name not in {*spec.sensitive, *spec.keep}:
+        why = f"{quote(name)} is not released, so nobody can learn to tell it; add it to sensitive or keep"
+    else:
+        return
+    yield Fault(("recoding", "classify"), why)
+
+
+def _keep_faults(spec: Spec) -> Iterator[Fault]:
+    """What cannot be applied to new rows, and names that are taken."""
+    loc, method = ("recoding", "keep"), spec.recoding.method
+    if method not in KEPT or spec.recoding.ranges:
+        own = "recoding.ranges" if spec.recoding.ranges else method
+        why = f"the labels of {own} are made of the values that this source has, and say nothing of others"
+        yield Fault(loc, f"{why}; leave keep out, or use one of {', '.join(KEPT)}", True)
+    if spec.search.of_intervals:
+        why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"
+        yield Fault(loc, f"{why}; leave keep out, or use another algorithm", True)
+    others = {"release": spec.release, "source": spec.source.table}
+    others["ledger"] = None if spec.ledger is None else spec.ledger.table
+    for what, name in others.items():
+        if name is not None and name[-1].casefold() == spec.recoding.kept_in.casefold():
+            yield Fault(loc, f"this is the name of the {what}; choose another one")
+
+
+def _cells_faults(spec: Spec) -> Iterator[Fault]:
+    """Caps of other columns, and levels that are not the lowest."""
+    for name in spec.recoding.caps or ():
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their cells are suppressed"
+            yield Fault(("recoding", "caps", name), why, True)
+    if spec.recoding.levels == "minimum":
+        for name, column in spec.quasi_identifiers.items():
+            if column.maximum_level is not None and column.maximum_level != column.minimum_level:
+                why = "with levels: minimum every column stays at its minimum level; leave maximum_level out"
+                yield Fault(("quasi_identifiers", name, "maximum_level"), why, True)
+
+
+def _aggregate_faults(spec: Spec) -> Iterator[Fault]:
+    """Aggregates of other columns, levels of those that are numbers, and masks where there are numbers."""
+    named = spec.recoding.columns or {}
+    for name in named:
+        if name not in spec.quasi_identifiers:
+            why = f"{quote(name)} is no quasi-identifier; only their values are replaced by those of their class"
+            yield Fault(("recoding", "columns", name), why, True)
+    yield from level_faults(spec, "microaggregation releases a number, not a level", named)
+    if spec.suppression.style == "mask":
+        why = "a masked row has the text * in every quasi-identifier, and microaggregation releases numbers; use drop"
+        yield Fault(("suppression", "style"), why, True)
