@@ -173,6 +173,7 @@ def test_a_label_that_means_something_else_now_covers_nothing(database: Database
 
 DIFFERENCES: list[tuple[dict[str, Any], str]] = [
     ({"recoding": "full_domain"}, "recoding: learned was learned by the method local, and the spec says full_domain"),
+    ({"recoding": {"method": "local", "ranges": ["place"]}}, "recoding.ranges: learned has labels of hierarchies"),
     ({"quasi_identifiers": {"place": {"prefix": [1]}}}, "quasi_identifiers.place: this hierarchy (prefix) is not"),
     ({"quasi_identifiers": {"place": {"tree": {**TREE, "east": ["g"]}}}}, "place: this hierarchy (tree) is not"),
     ({"quasi_identifiers": {"place": {"tree": TREE, "minimum_level": 1}}}, "place: minimum_level is 1, and learned"),

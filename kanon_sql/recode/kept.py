@@ -77,6 +77,10 @@ class Kept:
                 f"recoding: {self.shown} was learned by the method {self.method}, and the spec says "
                 f"{spec.recoding.method}"
             )
+        if spec.recoding.ranges:
+            problems.append(
+                f"recoding.ranges: {self.shown} has labels of hierarchies, and no range of values; leave ranges out"
+            )
         asked = hierarchies_of(spec)
         problems += [
             f"quasi_identifiers: {self.shown} was learned without {name!r}; leave it out"
