@@ -1,0 +1,77 @@
+"""``tabulate``: publish a table of counts or sums in which no sensitive cell can be worked out."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import MEMORY, load_table_spec, need_database
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ScratchMode,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.program import examples, program
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.errors import SpecError
+
+__all__ = ["tabulate"]
+
+
+@program.command(
+    epilog=examples(
+        "kanon-sql tabulate table.yml -d clinic.duckdb",
+        "kanon-sql tabulate table.yml -d clinic.duckdb --preview",
+        "kanon-sql tabulate table.yml -d clinic.duckdb --format json -q",
+    )
+)
+def tabulate(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
+    ] = False,
+    scratch: ScratchMode = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Publish a table of counts or sums, or publish nothing.
+
+    The spec is a table spec: source, dimensions, rules and protection (kanon-sql schema
+    --table-spec). Sensitive cells are found by a threshold, (n,k) dominance, p-percent or
+    pq, and suppressed together with as many others as it takes, or rounded; every one is
+    audited against all that the margins tell. Without a release in the spec the table is
+    only shown. Exit code 1 says that some cell could not be protected: nothing was
+    published.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.report.tables import tabulation_text
+        from kanon_sql.verbs.tabulate import tabulate as run_tabulate
+
+        spec = load_table_spec(spec_file)
+        publishes = spec.release is not None and not preview
+        if publishes and database == MEMORY:
+            raise SpecError("a table in :memory: would vanish with this process; give a database with -d FILE")
+        if publishes:
+            need_database(database)
+        engine = run.connect(
+            database, read_only=not publishes, threads=threads, memory_limit=memory_limit, scratch=scratch
+        )
+        result = run_tabulate(engine, spec, preview=preview, timeout=timeout, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        else:
+            print_text(tabulation_text(result))
+        exit_with(result.passed)

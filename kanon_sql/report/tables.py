@@ -1,0 +1,90 @@
+"""The result of ``tabulate`` as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from kanon_sql.report.text import columns, cost_line, facts, plain_notes, section, verdict
+from kanon_sql.report.words import number, shown
+
+if TYPE_CHECKING:
+    from kanon_sql.verbs.tabulate import PublishedCell, Tabulation
+
+__all__ = ["tabulation_text"]
+
+WIDEST = 10
+"""A last dimension of more categories is listed, not laid out in columns."""
+
+LISTED = 200
+"""Lines of a table that are shown; the published table and the JSON have all."""
+
+LEFT_OUT = "x"
+
+
+def tabulation_text(result: Tabulation) -> RenderableType:
+    """The verdict, and the table as everybody may see it."""
+    parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
+    if result.table:
+        parts += section("Table", _table(result))
+    if any(cell.suppressed for cell in result.table):
+        parts += [Text(), Text(f"{LEFT_OUT}: suppressed; in brackets what everybody can work out of it", "dim")]
+    if result.notes:
+        parts += section("Notes", plain_notes(result.notes))
+    parts += [Text(), Text(cost_line(result.cost), "dim")]
+    return Group(*parts)
+
+
+def _summary(result: Tabulation) -> Iterable[tuple[str, str]]:
+    yield "rows", number(result.rows)
+    yield "cells say", result.measured
+    yield "protected by", result.method.replace("_", " ")
+    yield "cells", number(result.cells["total"])
+    yield "suppressed", number(result.cells["suppressed"])
+    if result.release is not None:
+        yield "published as", result.release
+
+
+def _table(result: Tabulation) -> RenderableType:
+    across = list(dict.fromkeys((cell.levels[-1], cell.labels[-1]) for cell in result.table))
+    if len(result.dimensions) < 2 or len(across) > WIDEST:
+        return _list(result)
+    across.sort(key=lambda item: (item[0] is None, item[0] or 0, item[1] is None, item[1] or ""))
+    names = [(shown(name), False) for name in result.dimensions[:-1]]
+    table = columns([*names, *((_label(label), True) for _, label in across)])
+    lines: dict[tuple[tuple[int | None, ...], tuple[str | None, ...]], dict[object, PublishedCell]] = {}
+    for cell in result.table:
+        place = tuple(cell.levels[:-1]), tuple(cell.labels[:-1])
+        lines.setdefault(place, {})[cell.levels[-1], cell.labels[-1]] = cell
+    ordered = sorted(lines, key=lambda place: [(level is None, level or 0) for level in place[0]])
+    for place in ordered[:LISTED]:
+        found = [lines[place].get(item) for item in across]
+        table.add_row(
+            *(Text(_label(label)) for label in place[1]), *(Text("" if c is None else _value(c)) for c in found)
+        )
+    return _cut(table, len(ordered))
+
+
+def _list(result: Tabulation) -> RenderableType:
+    table = columns([*((shown(name), False) for name in result.dimensions), ("value", True)])
+    for cell in result.table[:LISTED]:
+        table.add_row(*(Text(_label(label)) for label in cell.labels), Text(_value(cell)))
+    return _cut(table, len(result.table))
+
+
+def _cut(table: RenderableType, lines: int) -> RenderableType:
+    return table if lines <= LISTED else Group(table, Text(f"and {lines - LISTED:,} more lines", "dim"))
+
+
+def _label(label: str | None) -> str:
+    return "NULL" if label is None else shown(label)
+
+
+def _value(cell: PublishedCell) -> str:
+    if cell.interval is None:
+        return number(cell.value or 0)
+    low, high = cell.interval
+    return f"{LEFT_OUT} [{number(low)}, {'...' if high is None else number(high)}]"

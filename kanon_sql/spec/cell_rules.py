@@ -1,0 +1,207 @@
+"""What makes a cell of a table sensitive, and how sensitive cells are protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import Fault, Part, checked, choice, fail, integer, number, plain_number, text
+
+__all__ = ["METHODS", "Protection", "Rules"]
+
+METHODS = ("suppression", "conventional_rounding", "random_rounding", "controlled_rounding")
+
+
+# --- Rules ---------------------------------------------------------------------------------
+
+
+def _percent(what: str, *, most: int = 100) -> Any:
+    def check(value: object) -> Decimal:
+        found = number(what)(value)
+        if not 0 < found <= most or found * 100 != (found * 100).to_integral_value():
+            fail(f"expected {what} above 0 and up to {most}, with two digits after the point at most")
+        return found
+
+    return checked(check)
+
+
+_SHARE = WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "maximum": 100})
+
+
+def _whole(least: int, *, most: int | None = None, optional: bool = True) -> WithJsonSchema:
+    kinds = ["integer", "null"] if optional else "integer"
+    return WithJsonSchema({"type": kinds, "minimum": least} | ({} if most is None else {"maximum": most}))
+
+
+class Dominance(Part):
+    """The (n,k) rule: a cell is sensitive if its n largest contributors make more than k percent of it.
+
+    Attributes:
+        n: contributors, from 1 to 5.
+        k: percent of the cell's total.
+    """
+
+    expected: ClassVar[str] = "{n: 2, k: 75}"
+
+    n: Annotated[int, checked(integer("a number of contributors", 1)), _whole(1, most=5, optional=False)] = Field(
+        description="How many of the largest contributors are added up."
+    )
+    k: Annotated[Decimal, _percent("a percentage", most=100), _SHARE] = Field(
+        description="The percent of the total that they may make."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A few contributors."""
+        if value is not None and value.n > 5:
+            yield Fault(("n",), "expected 1 to 5 contributors")
+
+
+class PriorPosterior(Part):
+    """The pq rule: what anybody knows of a contribution within q percent must not become known within p percent.
+
+    Attributes:
+        p: percent within which a contribution must not be estimated from the table.
+        q: percent within which everybody is taken to know every contribution beforehand.
+    """
+
+    expected: ClassVar[str] = "{p: 10, q: 50}"
+
+    p: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(description="How close an estimate must not come.")
+    q: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
+        description="How close everybody's estimate is beforehand."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A table must be able to tell more than what is known."""
+        if value is not None and value.p >= value.q:
+            yield Fault(("p",), "p must be below q: nobody learns what was known as closely before")
+
+
+class Rules(Part):
+    """What makes a cell sensitive; it is if any of the rules says so.
+
+    Attributes:
+        threshold: the least number of contributors (persons, or rows without a unit) of a cell that is not empty.
+        dominance: the (n,k) rule, for tables of sums.
+        p_percent: the second largest contributor must not be able to estimate the largest within so many percent, for
+            tables of sums.
+        pq: the prior-posterior rule, for tables of sums.
+    """
+
+    expected: ClassVar[str] = "{threshold: 5}"
+
+    threshold: Annotated[int | None, checked(integer("a threshold", 2)), _whole(2)] = Field(
+        default=None, description="The least number of contributors of a cell.", ge=2
+    )
+    dominance: Dominance | None = Field(default=None, description="The (n,k) dominance rule.")
+    p_percent: Annotated[Decimal | None, _percent("a percentage"), _SHARE] = Field(
+        default=None, description="The p-percent rule."
+    )
+    pq: PriorPosterior | None = Field(default=None, description="The prior-posterior rule.")
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """At least one rule."""
+        if not given:
+            yield Fault((), f"expected at least one rule, such as {cls.expected}, got none")
+
+    @property
+    def of_sums(self) -> list[str]:
+        """The rules asked for that look at contributions."""
+        return [name for name in ("dominance", "p_percent", "pq") if getattr(self, name) is not None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as these rules."""
+        return {
+            "threshold": self.threshold,
+            "dominance": None
+            if self.dominance is None
+            else {"n": self.dominance.n, "k": plain_number(self.dominance.k)},
+            "p_percent": None if self.p_percent is None else plain_number(self.p_percent),
+            "pq": None if self.pq is None else {"p": plain_number(self.pq.p), "q": plain_number(self.pq.q)},
+        }
+
+
+# --- Protection ----------------------------------------------------------------------------
+
+_TAKEN_BY = {
+    "width": ("suppression",),
+    "percent": ("suppression",),
+    "base": METHODS[1:],
+    "seed": ("random_rounding",),
+    "key_variable": ("random_rounding",),
+}
+
+
+class Protection(Part):
+    """How the values of sensitive cells are kept from everybody.
+
+    Attributes:
+        method: ``suppression`` leaves sensitive cells out and as many others as it takes; the roundings change cells
+            to multiples of a base.
+        width: for suppression of counts: how far apart the least and the largest possible value of a sensitive cell
+            must be; one less than the threshold by default, so that nobody can tell that it is below.
+        percent: for suppression of sums: how far from the value, in percent of it, both bounds must be where only the
+            threshold makes the cell sensitive.
+        base: for the roundings: what the published values are multiples of.
+        seed: for random rounding: what decides the directions, for tests; who knows it can undo part of the rounding.
+        key_variable: for random rounding: the environment variable that holds a secret key, which decides instead.
+    """
+
+    expected: ClassVar[str] = "suppression, or {method: controlled_rounding, base: 5}"
+
+    method: Annotated[
+        Literal["suppression", "conventional_rounding", "random_rounding", "controlled_rounding"],
+        checked(choice("method of protection", METHODS)),
+    ] = Field(default="suppression", description="How sensitive cells are protected.")
+    width: Annotated[int | None, checked(integer("a width", 1)), _whole(1)] = Field(
+        default=None, description="How wide the feasible interval of a sensitive count must be."
+    )
+    percent: Annotated[Decimal, _percent("a percentage"), _SHARE] = Field(
+        default=Decimal(20),
+        description="How far the bounds of a sensitive sum must be from it.",
+        json_schema_extra={"default": 20},
+    )
+    base: Annotated[int | None, checked(integer("a base", 2)), _whole(2)] = Field(
+        default=None, description="What rounded values are multiples of."
+    )
+    seed: Annotated[int | None, checked(integer("a seed", 0)), _whole(0)] = Field(
+        default=None, description="A stated seed of random rounding."
+    )
+    key_variable: Annotated[
+        str | None, checked(text("the name of an environment variable")), WithJsonSchema({"type": ["string", "null"]})
+    ] = Field(default=None, description="The environment variable with the key of random rounding.")
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """A word alone is the method."""
+        return {"method": value} if isinstance(value, str) else value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """What a method needs, and what it does not take."""
+        method = given.get("method", "suppression")
+        if method not in METHODS:
+            return
+        for option, methods in _TAKEN_BY.items():
+            if option in given and method not in methods:
+                yield Fault((option,), f"{method} does not take it, only {' and '.join(methods)}", True)
+        if method != "suppression" and "base" not in given:
+            yield Fault((), f"{method} needs a base, such as {{method: {method}, base: 5}}")
+        if method == "random_rounding" and ("seed" in given) == ("key_variable" in given):
+            yield Fault((), "random_rounding needs one of key_variable, which names where a secret is, and seed")
+
+    @property
+    def rounds(self) -> bool:
+        """Whether values are rounded, and none is left out."""
+        return self.method != "suppression"
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this protection: what its method takes."""
+        values = {**self.model_dump(), "percent": plain_number(self.percent)}
+        return {name: item for name, item in values.items() if self.method in _TAKEN_BY.get(name, METHODS)}

@@ -1,0 +1,120 @@
+"""The dimensions of a table: the columns that it is broken down by, and the levels that have cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Self
+
+from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema
+
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, fail, flag, integer, items, kind, text
+from kanon_sql.spec.hierarchy import QuasiIdentifier
+
+__all__ = ["Dimension", "parse_dimensions"]
+
+MOST_DIMENSIONS = 8
+"""Every dimension with a total doubles the margins."""
+
+_OF_SEARCHES = ("minimum_level", "maximum_level", "weight", "parents")
+"""Options of a hierarchy that only a search or a recoding takes."""
+
+VALUE_COLUMNS = ("value", "suppressed")
+"""What a published table has beside its dimensions."""
+
+
+def _levels(value: object) -> tuple[int, ...]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = [value]
+    found = items("levels", integer("a level", 0), least=1)(value)
+    if any(low >= high for low, high in pairwise(found)):
+        fail("expected levels from the finest to the coarsest, each once")
+    return found
+
+
+_LEVELS = {
+    "anyOf": [
+        {"type": "integer", "minimum": 0},
+        {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1},
+    ]
+}
+
+
+class Dimension(Part):
+    """A column that the table is broken down by.
+
+    Attributes:
+        hierarchy: how its values are grouped, as for a quasi-identifier.
+        levels: the levels of the hierarchy that have cells, the finest first; each but the first is a subtotal of the
+            one before.
+        total: whether the table has the total over all of its categories.
+    """
+
+    expected: ClassVar[str] = "nothing, or {hierarchy: {intervals: [10]}, levels: [1], total: true}"
+
+    hierarchy: QuasiIdentifier = Field(
+        default=QuasiIdentifier(), description="The groups of its values; the values themselves by default."
+    )
+    levels: Annotated[tuple[int, ...], checked(_levels), WithJsonSchema(_LEVELS)] = Field(
+        default=(0,), description="The levels of the hierarchy that have cells."
+    )
+    total: Annotated[bool, checked(flag)] = Field(default=True, description="Whether there is a total.")
+
+    @classmethod
+    def written(cls, value: Any) -> Any:
+        """Nothing after the name means: its values, and a total."""
+        return {} if value is None else value
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Levels below the top, and nothing that only a search takes."""
+        if value is None:
+            return
+        top = value.hierarchy.height_hint
+        if top is not None and value.levels[-1] >= top:
+            why = f"level {value.levels[-1]} is not below the top, which is level {top}: that is the total"
+            yield Fault(("levels",), why)
+        for key in _OF_SEARCHES:
+            if getattr(value.hierarchy, key) != QuasiIdentifier.model_fields[key].default:
+                yield Fault(("hierarchy", key), "a search takes it, and none is done here; name the levels", True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        schema = dict(handler.resolve_ref_schema(handler(core)))
+        schema["properties"]["hierarchy"].pop("default", None)
+        return {"anyOf": [schema, {"type": "null"}]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this dimension."""
+        return {
+            "hierarchy": _without_search(self.hierarchy.to_dict()),
+            "levels": list(self.levels),
+            "total": self.total,
+        }
+
+    def redacted(self) -> dict[str, Any]:
+        """:meth:`to_dict` for a manifest."""
+        return {**self.to_dict(), "hierarchy": _without_search(self.hierarchy.redacted())}
+
+
+def _without_search(written: dict[str, Any]) -> dict[str, Any]:
+    return {key: item for key, item in written.items() if key not in _OF_SEARCHES}
+
+
+def parse_dimensions(value: object) -> dict[str, Dimension]:
+    """A check for the dimensions of a table, by their columns."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of column names to dimensions, got {kind(value)}")
+    if not 1 <= len(value) <= MOST_DIMENSIONS:
+        fail(f"expected 1 to {MOST_DIMENSIONS} dimensions, got {len(value)}")
+    faults = Faults()
+    found = {}
+    for name, written in value.items():
+        if faults.attempt((name,), text("a column name"), name) is None:
+            continue
+        if name.casefold() in VALUE_COLUMNS:
+            faults.add((name,), f"the table has a column {name!r} of its own; rename this one in a source query", True)
+        found[name] = faults.attempt((name,), Dimension.model_validate, written)
+    faults.finish()
+    return {name: item for name, item in found.items() if item is not None}

@@ -1,0 +1,233 @@
+"""The spec of a table of counts or sums: its dimensions, what makes a cell sensitive, and how that is protected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
+
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
+from kanon_sql.spec.checks import AT_KEY, Fault, Part, checked, choice, fail, text
+from kanon_sql.spec.dimension import Dimension, parse_dimensions
+from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.load import Document, read_mapping, read_yaml
+from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.redact import redact_location, redact_sql, sha256
+from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.sections import Source
+
+__all__ = ["TableSpec"]
+
+
+def _version(value: object) -> int:
+    if value != 1 or isinstance(value, bool):
+        fail("this version of kanon_sql reads table specs of version 1 only; expected version: 1")
+    return 1
+
+
+class TableSpec(Part):
+    """The spec of a table of counts or sums, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
+
+    Attributes:
+        version: the version of the format, 1.
+        source: the table, view, query or file that is tabulated.
+        release: the table to publish; None where nothing is published.
+        unit: the column that identifies the contributor (a person, a business); None where every row is one.
+        measure: the column of whole numbers to add up; None for a table of counts.
+        count: what a table of counts counts: rows, or the persons of the unit; None for persons where there is a unit.
+        dimensions: column -> dimension, in the order of the table's columns.
+        rules: what makes a cell sensitive.
+        protection: how sensitive cells are protected.
+
+    Examples:
+        >>> table = kanon_sql.TableSpec.from_dict(
+        ...     {"version": 1, "source": "visits", "dimensions": {"zip": None}, "rules": {"threshold": 5}}
+        ... )
+        >>> list(table.dimensions), table.protection.method
+        (['zip'], 'suppression')
+    """
+
+    expected: ClassVar[str] = "a mapping with version, source, dimensions and rules"
+
+    version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
+    source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
+    release: Annotated[
+        tuple[str, ...] | None,
+        checked(table_name),
+        WithJsonSchema({"anyOf": [*TABLE_NAME["anyOf"], {"type": "null"}]}),
+    ] = Field(default=None, description="The table to publish.")
+    unit: Annotated[
+        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
+    ] = Field(default=None, description="The column that identifies a contributor.")
+    measure: Annotated[
+        str | None, checked(text("a column name")), WithJsonSchema({"type": ["string", "null"], "minLength": 1})
+    ] = Field(default=None, description="The column of whole numbers to add up, for a table of sums.")
+    count: Annotated[Literal["rows", "persons"] | None, checked(choice("count", ("rows", "persons")))] = Field(
+        default=None, description="What a table of counts counts."
+    )
+    dimensions: Annotated[dict[str, Dimension], checked(parse_dimensions)] = Field(
+        description="The columns that the table is broken down by.", min_length=1
+    )
+    rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
+    protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
+
+    _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a table spec from a file (YAML 1.2, UTF-8).
+
+        Raises:
+            SpecError: the file cannot be read or the spec is wrong; it lists all problems.
+        """
+        name = str(path)
+        try:
+            content = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
+            raise SpecError([Problem(f"cannot read the table spec: {reason}; expected a YAML file", name)]) from None
+        try:
+            document = read_yaml(content.decode("utf-8-sig"), name)
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise SpecError([Problem("not UTF-8 text; save the table spec as UTF-8", name, line)]) from None
+        return cls._of(document, Path(path).absolute().parent)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<spec>") -> Self:
+        """Read a table spec from YAML text; ``name`` stands for the file in messages.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_yaml(text, name))
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Check a table spec given as plain data, in the form that :meth:`to_dict` gives.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_mapping(mapping))
+
+    @classmethod
+    def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
+        faults: list[Fault] = []
+        spec = None
+        try:
+            spec = cls.model_validate(document.data)
+        except ValidationError as error:
+            for line in error.errors(include_url=False, include_input=False):
+                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
+        if spec is None or document.problems:
+            raise document.error(faults)
+        if base_dir is not None:
+            spec._base_dir = base_dir
+        return spec
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """One role per column, rules that fit what is tabulated, a release of its own."""
+        if value is None:
+            return
+        roles = {"unit": value.unit, "measure": value.measure}
+        for role, name in roles.items():
+            if name is not None and name in value.dimensions:
+                yield Fault((role,), "the column is a dimension already; a column has one role, so leave it out of one")
+        if value.unit is not None and value.unit == value.measure:
+            yield Fault(("measure",), "the column is the unit already; a column has one role")
+        if value.measure is None:
+            for name in value.rules.of_sums:
+                yield Fault(("rules", name), "the rule looks at contributions to a sum; name a measure", True)
+            if "percent" in given.get("protection", {}) if isinstance(given.get("protection"), Mapping) else False:
+                yield Fault(("protection", "percent"), "a table of counts takes width", True)
+        else:
+            if value.count is not None:
+                yield Fault(("count",), "a table of sums counts nothing; leave it out, or the measure", True)
+            if value.protection.width is not None:
+                yield Fault(("protection", "width"), "a table of sums takes percent", True)
+        if value.count == "persons" and value.unit is None:
+            yield Fault(("count",), "persons are told apart by a unit; name its column, or count rows")
+        source = value.source.table
+        if value.release is not None and source is not None and _folded(value.release) == _folded(source):
+            yield Fault(("release",), "the release has the source's name and would replace it; choose another one")
+
+    @property
+    def counts(self) -> Literal["rows", "persons"]:
+        """What a table of counts counts."""
+        return self.count or ("rows" if self.unit is None else "persons")
+
+    @property
+    def width(self) -> int:
+        """How wide the feasible interval of a sensitive count must be."""
+        return self.protection.width or (self.rules.threshold or 2) - 1
+
+    @property
+    def base_dir(self) -> Path:
+        """The directory of the spec's file; the working directory for a spec without a file."""
+        return self._base_dir
+
+    def resolve(self, path: str | Path) -> Path:
+        """Return a path of the spec; relative paths are relative to its file."""
+        return self._base_dir / path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        return {
+            "version": self.version,
+            "source": self.source.to_dict(),
+            "release": None if self.release is None else format_table_name(self.release),
+            "unit": self.unit,
+            "measure": self.measure,
+            "count": self.count,
+            "dimensions": {name: dimension.to_dict() for name, dimension in self.dimensions.items()},
+            "rules": self.rules.to_dict(),
+            "protection": self.protection.to_dict(),
+        }
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of the canonical JSON; the order of keys does not matter, and a seed is not in it."""
+        found = self.to_dict()
+        found["protection"].pop("seed", None)  # a few guesses would find it
+        return sha256(found)
+
+    def redacted(self) -> dict[str, Any]:
+        """Return what :meth:`to_dict` does for a manifest: no literals of SQL, labels of trees, passwords, or seed."""
+        found = self.to_dict()
+        if self.source.query is not None:
+            found["source"] = {"query": redact_sql(self.source.query)}
+        if self.source.file is not None:
+            found["source"] = {"file": redact_location(self.source.file)}
+        found["dimensions"] = {name: dimension.redacted() for name, dimension in self.dimensions.items()}
+        found["protection"].pop("seed", None)
+        return found
+
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """The JSON Schema (Draft 2020-12) of the forms a table spec may be written in."""
+        schema = cls.model_json_schema()
+        tidy(schema)
+        schema["properties"]["protection"] = {"anyOf": [{"enum": [*METHODS]}, schema["properties"]["protection"]]}
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **schema,
+            "title": "kanon_sql table spec",
+            "description": "What to tabulate, what makes a cell sensitive, and how it is protected.",
+        }
+
+    def __eq__(self, other: object) -> bool:
+        """Two specs are equal when they say the same, wherever their files are."""
+        return isinstance(other, TableSpec) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(self.hash)
+
+
+def _folded(parts: tuple[str, ...]) -> list[str]:
+    return [part.casefold() for part in parts]

@@ -1,0 +1,295 @@
+"""From the source to cells: one pass, the finest cells, their margins, and what the rules of sensitivity say of each.
+
+The rules are evaluated in the database, so that no contribution of anybody's leaves it. The client gets the cells:
+their labels, counts or sums, and for sums by how much a rule is violated. Counts below the threshold are among them,
+since the programs that protect them must know them; they are in no message, log or result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import product
+from math import ceil
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
+from kanon_sql.errors import HierarchyError, InternalError, Problem, SpecError, UnsupportedError
+from kanon_sql.frequency import OpenTable, open_table, unknown_columns
+from kanon_sql.hierarchies import (
+    TOP,
+    Lookup,
+    Site,
+    exact_texts,
+    exact_value,
+    refuse_blank_ends,
+    refuse_mixed_forms,
+    survey,
+)
+from kanon_sql.spec import Rules, TableSpec
+from kanon_sql.sql import Relation, Sql, exact_text, source_relation
+from kanon_sql.tables.structure import Cell, CellTable
+
+__all__ = ["LARGEST_TOTAL", "MOST_CELLS", "Tabulated", "tabulated"]
+
+MOST_CELLS = 5_000
+"""More cells, margins included, are refused before any of them is fetched."""
+
+MOST_MARGINS = 256
+"""More combinations of levels are refused."""
+
+LARGEST_TOTAL = 10**13
+"""Sums of contributions are added up exactly to here."""
+
+
+@dataclass(frozen=True)
+class Tabulated:
+    """A table as it is, before anything is protected.
+
+    Attributes:
+        table: the cells.
+        rows: rows of the source.
+        blank_rows: those without an amount.
+    """
+
+    table: CellTable
+    rows: int
+    blank_rows: int
+
+
+def tabulated(workspace: Workspace, spec: TableSpec) -> Tabulated:
+    """The cells of a table.
+
+    Args:
+        workspace: where.
+        spec: what to tabulate, by which dimensions, and what makes a cell sensitive.
+
+    Raises:
+        SpecError: columns that are not there or do not fit, contributions that the rules cannot judge, persons in
+            several cells of a table that counts persons, or too many cells.
+        HierarchyError: a hierarchy does not cover the data, or its levels do not nest.
+    """
+    margins = list(product(*(range(len(item.levels) + item.total) for item in spec.dimensions.values())))
+    if len(margins) > MOST_MARGINS:
+        raise SpecError(
+            f"dimensions: the levels and totals make {len(margins):,} combinations, and at most {MOST_MARGINS} are "
+            "tabulated; leave out a dimension, a level or a total"
+        )
+    opened = _opened(workspace, spec)
+    raw, rows, blank = _raw(workspace, spec, opened)
+    names = [_names(index, dimension.levels) for index, dimension in enumerate(spec.dimensions.values())]
+    finest = _finest(workspace, spec, opened.columns, raw)
+    branches = [[name for own, end in zip(names, margin, strict=True) for name in own[end:]] for margin in margins]
+    fetched = _fetched(workspace, spec, finest, [name for own in names for name in own], branches)
+    table = CellTable.of([_cell(spec, margins, names, row) for row in fetched], sums=spec.measure is not None)
+    if spec.measure is not None and spec.unit is None:
+        table = _numbered(table)
+    _refuse_unsound(spec, table)
+    return Tabulated(table, rows, blank)
+
+
+def _names(index: int, levels: Sequence[int]) -> list[str]:
+    """The columns of a dimension's labels, the finest first."""
+    return [f"c{index}_{level}" for level in levels]
+
+
+# --- The source ----------------------------------------------------------------------------
+
+
+def _opened(workspace: Workspace, spec: TableSpec) -> OpenTable:
+    opened = open_table(workspace.engine, spec, None)
+    others = [name for name in (spec.unit, spec.measure) if name is not None]
+    problems = unknown_columns(opened.shown, opened.columns, [*spec.dimensions, *others], "which the spec names")
+    if spec.measure is not None and spec.measure in opened.columns and opened.columns[spec.measure].kind != "integer":
+        problems.append(
+            Problem(
+                f"measure: {spec.measure!r} is {opened.columns[spec.measure].type}, and only whole numbers add up "
+                "alike on every engine; cast it to whole units in a source query, such as CAST(amount * 100 AS BIGINT)"
+            )
+        )
+    if problems:
+        raise SpecError(problems)
+    return opened
+
+
+def _raw(workspace: Workspace, spec: TableSpec, opened: OpenTable) -> tuple[Relation, int, int]:
+    """The one pass over the source; its table, rows, and rows without an amount."""
+    workspace.report("reading the source: one GROUP BY over the dimensions", None)
+    columns, source = opened.columns, "kanon_source"
+    grouped = [*spec.dimensions, *([] if spec.unit is None else [spec.unit])]
+    texts = exact_texts([columns[name] for name in grouped], "checked")
+    refuse_blank_ends(workspace, source_relation(), texts, "the source")
+    if spec.measure is not None:  # where columns are not typed, a text would be added up as 0
+        refuse_mixed_forms(workspace, source_relation(), {spec.measure: columns[spec.measure]})
+    raw = workspace.table("raw")
+    workspace.execute(
+        "tables/raw",
+        target=raw,
+        source=source_relation(),
+        values=[exact_value(columns[name], source) for name in spec.dimensions],
+        unit=None if spec.unit is None else exact_value(columns[spec.unit], source),
+        measure=None if spec.measure is None else exact_value(columns[spec.measure], source),
+    )
+    labelled = [f"q{index}" for index in range(len(spec.dimensions))]
+    stored = dict(zip([*labelled, "unit"], [columns[name] for name in grouped], strict=False))
+    refuse_mixed_forms(workspace, raw, stored, labelled=labelled, weighted=True)
+    found = workspace.row("tables/totals", raw=raw, unit=spec.unit is not None, measure=spec.measure is not None)
+    rows, unknown, blank, negative, most = (int(value or 0) for value in found)
+    if unknown:
+        raise SpecError(
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
+            "source query, or give them one"
+        )
+    if negative:
+        raise SpecError(
+            f"measure: some amounts of {spec.measure!r} are negative, and the rules of sensitivity are about "
+            "contributions of at least 0; tabulate gains and losses apart, by source queries"
+        )
+    if most * rows > LARGEST_TOTAL * 900:
+        raise SpecError(f"measure: {spec.measure!r} may add up to more than can be added exactly; use larger units")
+    return raw, rows, blank
+
+
+def _finest(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column], raw: Relation) -> Relation:
+    """The finest cells with their labels at all levels."""
+    workspace.report("labelling the categories", None)
+    lookups = _lookups(workspace, spec, columns, raw)
+    labels = [
+        {"name": name, "sql": exact_text(Sql(f"CAST(lookup{lookup.index}.l{level} AS VARCHAR)"))}
+        for lookup, dimension in zip(lookups, spec.dimensions.values(), strict=True)
+        for name, level in zip(_names(lookup.index, dimension.levels), dimension.levels, strict=True)
+    ]
+    finest = workspace.table("finest")
+    joined = [{"index": item.index, "table": item.table, "column": item.column, "has_nulls": item.has_nulls}
+              for item in lookups]  # fmt: skip
+    workspace.execute(
+        "tables/finest",
+        target=finest,
+        raw=raw,
+        labels=labels,
+        lookups=joined,
+        unit=spec.unit is not None,
+        measure=spec.measure is not None,
+    )
+    refuse_incomplete("tables/finest", *workspace.row("tables/judged", finest=finest, raw=raw))
+    return finest
+
+
+def _lookups(workspace: Workspace, spec: TableSpec, columns: Mapping[str, Column], raw: Relation) -> list[Lookup]:
+    sites = [
+        Site(index, f"dimensions.{name}", columns[name], f"q{index}", f"{index}", dimension.hierarchy)
+        for index, (name, dimension) in enumerate(spec.dimensions.items())
+    ]
+    found = survey(workspace, spec, sites, raw)
+    problems = [problem for item in found for problem in [*item.nesting_problems(), *item.coverage_problems("value")]]
+    for item, (name, dimension) in zip(found, spec.dimensions.items(), strict=True):
+        if dimension.levels[-1] >= item.table.height:
+            problems.append(
+                Problem(
+                    f"dimensions.{name}.levels: expected levels below {item.table.height}, the hierarchy's top, which "
+                    "is the total and shown by itself; leave it out"
+                )
+            )
+    if problems:
+        raise HierarchyError(problems)
+    return [item.lookup("value") for item in found]
+
+
+# --- The cells -----------------------------------------------------------------------------
+
+
+def _fetched(
+    workspace: Workspace, spec: TableSpec, finest: Relation, names: Sequence[str], branches: Sequence[Sequence[str]]
+) -> Sequence[Sequence[Any]]:
+    workspace.report("adding up the cells and their margins", None)
+    cells, rules = workspace.table("cells"), spec.rules
+    differences = _differences(rules)
+    workspace.execute(
+        "tables/cells",
+        target=cells,
+        finest=finest,
+        names=list(names),
+        branches=[list(kept) for kept in branches],
+        unit=spec.unit is not None,
+        persons=spec.counts == "persons",
+        measure=spec.measure is not None,
+        threshold=rules.threshold,
+        dominance=None if rules.dominance is None else {"k": int(rules.dominance.k * 100)},
+        largest=1 if rules.dominance is None else rules.dominance.n,
+        differences=differences,
+    )
+    (count,) = workspace.row("tables/count", cells=cells)
+    if int(count) > MOST_CELLS:
+        raise SpecError(
+            f"dimensions: the table has {int(count):,} cells, and at most {MOST_CELLS:,} are protected, since they are "
+            "fetched for the programs that do it; group values by a hierarchy, or leave out a dimension or a level"
+        )
+    return workspace.fetch(
+        "tables/fetch",
+        MOST_CELLS,
+        cells=cells,
+        names=list(names),
+        differences=max(1, len(differences)),
+        numbered=spec.measure is not None and spec.unit is not None,
+    )
+
+
+def _differences(rules: Rules) -> list[dict[str, int]]:
+    """The p-percent and the pq rule, in hundredths of a percent."""
+    found = [] if rules.p_percent is None else [{"p": int(rules.p_percent * 100), "q": 10_000}]
+    return found + ([] if rules.pq is None else [{"p": int(rules.pq.p * 100), "q": int(rules.pq.q * 100)}])
+
+
+def _cell(
+    spec: TableSpec, margins: Sequence[Sequence[int]], names: Sequence[Sequence[str]], row: Sequence[Any]
+) -> Cell:
+    """A fetched row as a cell. Margins say how many of each dimension's finest levels are summed over."""
+    margin, place, key = margins[int(row[0])], 1, []
+    for own, end in zip(names, margin, strict=True):
+        labels = row[place : place + len(own)]
+        place += len(own)
+        key.append(tuple(None if label is None else str(label) for label in reversed(labels[end:])))
+    value, below, contributor, *needs = (int(item) for item in row[place:])
+    need = max(needs)
+    if below and spec.measure is not None:
+        need = max(need, ceil(Fraction(spec.protection.percent) * value / 100))
+    return Cell(tuple(key), value, bool(below) or max(needs) > 0, need, contributor)
+
+
+def _numbered(table: CellTable) -> CellTable:
+    """Without a unit every row is a contributor: cells of one row are those around its finest cell."""
+    numbers = [0] * len(table.cells)
+    for index, cell in enumerate(table.cells):
+        if table.finest[index] and cell.contributor:
+            for above in product(*([path[:end] for end in range(len(path) + 1)] for path in cell.key)):
+                place = table.position.get(above)
+                if place is not None and table.cells[place].contributor:
+                    numbers[place] = index + 1
+    cells = [replace(cell, contributor=number) for cell, number in zip(table.cells, numbers, strict=True)]
+    return CellTable(cells, table.sums)
+
+
+def _refuse_unsound(spec: TableSpec, table: CellTable) -> None:
+    """Refuse cells whose margins do not add up, and labels that would be taken for a total."""
+    if len(table.position) != len(table.cells):
+        raise InternalError("internal error in tables/cells: two cells have one key, so nothing is tabulated")
+    starred = {
+        name
+        for cell in table.cells
+        for name, path in zip(spec.dimensions, cell.key, strict=True)
+        if path and path[-1] == TOP
+    }
+    if starred:
+        name = sorted(starred)[0]
+        raise SpecError(f"dimensions.{name}: a category is called {TOP!r}, which is what totals are called; rename it")
+    if any(cell.value > LARGEST_TOTAL for cell in table.cells):
+        raise UnsupportedError("measure: the table adds up to more than 10^13; use larger units in a source query")
+    if table.adds_up([cell.value for cell in table.cells]):
+        return
+    if spec.measure is None and spec.counts == "persons":
+        raise SpecError(
+            "count: persons stand in several cells, so that the margins of their numbers do not add up; use "
+            f"count: rows (the threshold still counts persons), or a source query with one row per {spec.unit!r}"
+        )
+    raise InternalError("internal error in tables/cells: the margins do not add up, so nothing is tabulated")

@@ -1,0 +1,134 @@
+"""A table of cells, protected as its spec says, with the proof that it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.errors import SpecError
+from kanon_sql.spec import TableSpec
+from kanon_sql.tables.audit import Audit, Interval, requirement_of
+from kanon_sql.tables.proof import Proof, Reader
+from kanon_sql.tables.rounding import Rounded, controlled, conventional, randomly
+from kanon_sql.tables.structure import CellTable
+from kanon_sql.tables.suppress import Pattern, readers, suppression
+
+__all__ = ["ProtectedTable", "protected"]
+
+SHORTEST_KEY = 16
+"""A key of fewer characters could be guessed."""
+
+
+@dataclass(frozen=True)
+class ProtectedTable:
+    """What may be published of a table, or why nothing may.
+
+    Attributes:
+        table: the true cells.
+        values: what is published of each cell; None where it is suppressed.
+        audit: what everybody knows from that.
+        intervals: what everybody can work out about each cell whose value is not published.
+        proofs: sensitive cell and what a reader knows beforehand -> the two tables that show what stays open.
+        failure: why nothing may be published, in words; None if it may.
+        steps: for controlled rounding, by how many multiples of the base values may have been moved.
+    """
+
+    table: CellTable
+    values: Sequence[int | None]
+    audit: Audit
+    intervals: Mapping[int, Interval]
+    proofs: Mapping[tuple[int, Reader], Proof]
+    failure: str | None
+    steps: int | None = None
+
+    @property
+    def suppressed(self) -> int:
+        """Cells that are left out."""
+        return sum(value is None for value in self.values)
+
+    @property
+    def sensitive(self) -> int:
+        """Cells that some rule calls sensitive."""
+        return sum(cell.sensitive for cell in self.table.cells)
+
+
+def protected(spec: TableSpec, table: CellTable) -> ProtectedTable:
+    """Protect the sensitive cells of a table.
+
+    Args:
+        spec: says how.
+        table: the cells.
+
+    Raises:
+        UnsupportedError: scipy is needed, and not installed.
+        SpecError: the key of random rounding is not there.
+    """
+    if not table.cells:
+        return ProtectedTable(table, [], Audit(table, [], []), {}, {}, "the source has no rows, so there are no cells")
+    if not spec.protection.rounds:
+        return _suppressed(table, suppression(table, spec.width))
+    rounded = _rounded(spec, table)
+    if rounded is None:
+        failure = "no controlled rounding was found in which all margins add up; use another base, or suppression"
+        return ProtectedTable(table, [], Audit(table, [], []), {}, {}, failure)
+    return _audited(table, rounded)
+
+
+def _suppressed(table: CellTable, pattern: Pattern) -> ProtectedTable:
+    values = [None if index in pattern.suppressed else cell.value for index, cell in enumerate(table.cells)]
+    audit = Audit.of_suppressed(table, pattern.suppressed)
+    failure = None
+    if pattern.failed:
+        failure = "no cells were found whose suppression protects every sensitive cell; group categories by a hierarchy"
+        return ProtectedTable(table, values, audit, {}, {}, failure)
+    intervals = {index: audit.interval(index) for index in audit.open}
+    return ProtectedTable(table, values, audit, intervals, pattern.proofs, failure)
+
+
+def _rounded(spec: TableSpec, table: CellTable) -> Rounded | None:
+    protection = spec.protection
+    assert protection.base is not None
+    if protection.method == "conventional_rounding":
+        return conventional(table, protection.base)
+    if protection.method == "controlled_rounding":
+        return controlled(table, protection.base)
+    return randomly(table, protection.base, _key(spec))
+
+
+def _key(spec: TableSpec) -> bytes:
+    """What decides the directions of random rounding."""
+    if spec.protection.seed is not None:
+        return str(spec.protection.seed).encode()
+    name = spec.protection.key_variable
+    assert name is not None
+    found = os.environ.get(name, "")
+    if len(found) < SHORTEST_KEY:
+        raise SpecError(
+            f"protection.key_variable: the environment variable {name!r} holds no key; expected a secret of "
+            f"{SHORTEST_KEY} characters or more, the same in every run"
+        )
+    return found.encode()
+
+
+def _audited(table: CellTable, rounded: Rounded) -> ProtectedTable:
+    """See that nothing determines a sensitive cell: every count could be another, every sum far enough away."""
+    proofs: dict[tuple[int, Reader], Proof] = {}
+    determined = 0
+    for index, cell in enumerate(table.cells):
+        if not cell.sensitive:
+            continue
+        for reader in readers(table, range(len(table.cells)), index):
+            interval = rounded.audit.interval(index, reader)
+            proofs[index, reader] = Proof(interval.down, interval.up)
+            if not requirement_of(table, index, 1, reader).of(index, interval.down, interval.up):
+                determined += 1
+                break
+    failure = None if any(rounded.values) else "every cell is rounded to 0; use a smaller base"
+    if determined:
+        what = "can be known too closely" if table.sums else "can be worked out exactly"
+        failure = (
+            f"{determined:,} sensitive cells {what} from the rounded table; use a larger base, controlled_rounding, or "
+            "suppression"
+        )
+    return ProtectedTable(table, list(rounded.values), rounded.audit, {}, proofs, failure, rounded.steps)

@@ -1,0 +1,257 @@
+"""``tabulate``: a table of counts or sums with its margins, in which no sensitive cell can be worked out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from kanon_sql.engines import Deadline, Engine, Reporter, open_workspace
+from kanon_sql.errors import RequirementNotMet, SpecError
+from kanon_sql.frequency import source_of
+from kanon_sql.release import refuse_foreign_release
+from kanon_sql.spec import TableSpec
+from kanon_sql.tables import ProtectedTable, protected, publish_table, tabulated
+from kanon_sql.verbs.result import Cost, redacted_log
+
+__all__ = ["PublishedCell", "Tabulation", "tabulate"]
+
+
+@dataclass(frozen=True)
+class PublishedCell:
+    """A cell as everybody may see it.
+
+    Attributes:
+        labels: its label per dimension; ``*`` for a total, None for NULL.
+        levels: the level of each label; None for a total.
+        value: its value; None where it is suppressed.
+        suppressed: whether it is suppressed.
+        interval: for a suppressed cell, the least and the greatest value that it can have as far as everybody knows,
+            the greatest one None where there is no end; None for other cells.
+    """
+
+    labels: Sequence[str | None]
+    levels: Sequence[int | None]
+    value: int | None
+    suppressed: bool
+    interval: tuple[int, int | None] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-compatible data."""
+        return {
+            "labels": list(self.labels),
+            "levels": list(self.levels),
+            "value": self.value,
+            "suppressed": self.suppressed,
+            "interval": None if self.interval is None else list(self.interval),
+        }
+
+
+@dataclass(frozen=True)
+class Tabulation:
+    """The result of ``tabulate``.
+
+    Attributes:
+        verdict: ``pass``, or ``fail`` where nothing may be published.
+        message: the verdict in a sentence.
+        release: the published table's name; None unless published.
+        measured: what a cell says: ``rows``, ``persons``, or the measure that is added up.
+        method: how sensitive cells are protected.
+        dimensions: the table's dimensions, in order.
+        rows: rows of the source.
+        cells: ``total``, ``sensitive`` and ``suppressed``: how many cells there are. Keep ``sensitive`` to yourself
+            as well: it tells which share of the suppressed cells has something to hide.
+        table: the cells as everybody may see them; empty where the verdict is ``fail``.
+        cost: what the run asked of the database. The rows fetched are the cells, as they are.
+        notes: what the user should know besides.
+        sql: every statement that ran, in order, with values redacted.
+
+    Examples:
+        >>> table = kanon_sql.TableSpec.from_dict(
+        ...     {"version": 1, "source": "visits", "dimensions": {"zip": None}, "rules": {"threshold": 5}}
+        ... )
+        >>> result = kanon_sql.tabulate(db, table)
+        >>> result.passed, result.cells["suppressed"], result.table[0].labels, result.table[0].value
+        (True, 0, ('*',), 600)
+    """
+
+    verdict: Literal["pass", "fail"]
+    message: str
+    release: str | None
+    measured: str
+    method: str
+    dimensions: Sequence[str]
+    rows: int
+    cells: dict[str, int]
+    table: Sequence[PublishedCell]
+    cost: Cost
+    notes: Sequence[str] = ()
+    sql: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"
+
+    def raise_for_failure(self) -> Tabulation:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON-compatible object."""
+        return {
+            "verb": "tabulate",
+            "verdict": self.verdict,
+            "message": self.message,
+            "release": self.release,
+            "measured": self.measured,
+            "method": self.method,
+            "dimensions": list(self.dimensions),
+            "rows": self.rows,
+            "cells": dict(self.cells),
+            "table": [cell.to_dict() for cell in self.table],
+            "cost": self.cost.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+def tabulate(
+    engine: Engine,
+    spec: TableSpec,
+    *,
+    preview: bool = False,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+) -> Tabulation:
+    """Tabulate counts or sums with their margins, and publish the table if nothing sensitive follows from it.
+
+    Sensitive cells are found by the rules of the spec (threshold, (n,k) dominance, p-percent, pq) and protected by
+    suppression or rounding; every one is audited by linear or integer programs over the cells. The sources of each
+    method stand in the reference of tables.
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with the right to write where the spec names a release.
+        spec: what to tabulate.
+        preview: publish nothing, although the spec names a release.
+        timeout: seconds for the statements of the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        The table as everybody may see it. The verdict is ``fail``, and nothing is published, where a sensitive cell
+        could not be protected.
+
+    Raises:
+        SpecError: a column or an option does not fit the data, the table has too many cells, or something else stands
+            under the release's name.
+        VerificationError: what was written is not what may be published; it was dropped.
+        UnsupportedError: the method needs scipy (``kanon-sql[tables]``), which is not installed.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> table = kanon_sql.TableSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": "visits",
+        ...         "dimensions": {"zip": {"hierarchy": {"prefix": [4]}, "levels": [1]}},
+        ...         "rules": {"threshold": 5},
+        ...         "protection": {"method": "controlled_rounding", "base": 5},
+        ...     }
+        ... )
+        >>> kanon_sql.tabulate(db, table).passed
+        True
+    """
+    started = time.perf_counter()
+    publishes = spec.release is not None and not preview
+    if publishes and engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; publishing a table has to write")
+    with engine.run(Deadline(timeout)) as meter:
+        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+            if publishes:
+                with engine.transaction():
+                    refuse_foreign_release(workspace, spec)
+            found = tabulated(workspace, spec)
+            workspace.report("protecting the sensitive cells", None)
+            shielded = protected(spec, found.table)
+            notes = _notes(spec, shielded, found.blank_rows, len(found.table.cells))
+            result = _result(spec, shielded, found.rows, notes, publishes)
+            if publishes and result.passed:
+                publish_table(workspace, spec, shielded, _summary(result))
+        cost = Cost.of(meter, time.perf_counter() - started)
+        return _with(result, cost, redacted_log(meter))
+
+
+def _with(result: Tabulation, cost: Cost, sql: Sequence[str]) -> Tabulation:
+    return Tabulation(**{**vars(result), "cost": cost, "sql": sql})
+
+
+def _result(spec: TableSpec, found: ProtectedTable, rows: int, notes: list[str], publishes: bool) -> Tabulation:
+    passed = found.failure is None
+    total = len(found.table.cells)
+    if not passed:
+        message = f"nothing was published: {found.failure}"
+    else:
+        done = "published" if publishes else "tabulated"
+        what = "rounded" if spec.protection.rounds else f"{found.suppressed:,} of them suppressed"
+        message = (
+            f"{done} {total:,} cells, {what}; {found.sensitive:,} sensitive cells, none of which can be worked out"
+        )
+    return Tabulation(
+        verdict="pass" if passed else "fail",
+        message=message,
+        release=".".join(spec.release) if publishes and passed and spec.release is not None else None,
+        measured=spec.measure or spec.counts,
+        method=spec.protection.method,
+        dimensions=list(spec.dimensions),
+        rows=rows,
+        cells={"total": total, "sensitive": found.sensitive, "suppressed": found.suppressed if passed else 0},
+        table=_published(spec, found) if passed else (),
+        cost=Cost(),
+        notes=notes,
+    )
+
+
+def _summary(result: Tabulation) -> dict[str, Any]:
+    """What a manifest says: not how many of the suppressed cells are sensitive."""
+    said = result.to_dict()
+    cells = {name: said["cells"][name] for name in ("total", "suppressed")}
+    return {**{name: said[name] for name in ("measured", "method", "dimensions")}, "cells": cells}
+
+
+def _published(spec: TableSpec, found: ProtectedTable) -> list[PublishedCell]:
+    cells = []
+    for index, (cell, value) in enumerate(zip(found.table.cells, found.values, strict=True)):
+        if value == 0 and spec.protection.rounds:
+            continue
+        interval = found.intervals[index] if value is None else None
+        levels = [
+            item.levels[-len(path)] if path else None
+            for item, path in zip(spec.dimensions.values(), cell.key, strict=True)
+        ]
+        cells.append(
+            PublishedCell(
+                labels=tuple(path[-1] if path else "*" for path in cell.key),
+                levels=tuple(levels),
+                value=value,
+                suppressed=value is None,
+                interval=None if interval is None else (interval.low, interval.high),
+            )
+        )
+    return cells
+
+
+def _notes(spec: TableSpec, found: ProtectedTable, blank_rows: int, fetched: int) -> list[str]:
+    notes = [
+        f"{fetched:,} cells were fetched as they are, small ones among them, to be protected outside of the database"
+    ]
+    if blank_rows:
+        notes.append(f"{blank_rows:,} rows have no amount and are not contributions")
+    if spec.protection.seed is not None:
+        notes.append("the seed decides how cells are rounded: whoever knows it learns more of the true values")
+    if found.steps is not None and found.steps > 1:
+        notes.append(f"some values were moved by up to {found.steps} multiples of the base, so that the margins add up")
+    if spec.protection.rounds:
+        notes.append("cells that are rounded to 0 are left out, as empty ones are")
+    return notes
