@@ -1,0 +1,365 @@
+"""(k,k)-anonymity: the cells of a finished local recoding, lowered one by one.
+
+After Gionis, Mazza and Tassa ("k-Anonymization Revisited", ICDE 2008), who give every record a row of its own: first
+the nearest k - 1 others make it (k,1)-anonymous, then rows are generalized further until it is (1,k)-anonymous too.
+Here it is done from above: the classes of a local recoding are k-anonymous, hence (k,k)-anonymous, and their labels
+overlap, so that a record is consistent with more rows than those of its class. That is what rows can do without.
+
+    held      every released vector, with the levels of its class
+    pairs     every vector with the vectors that its labels cover, and the levels at which both meet
+    slacks    how many of the rows that cover it a vector could still lose
+    moves     the best cell of each vector to lower by one level
+    taken     those of them that leave every vector k rows, all together
+
+All rows of a vector have the same labels. A round lowers a cell of many vectors at once: moves stand in the order of
+what they regain for each vector that they no longer cover, and one is refused where those before it, taken or not, and
+itself would leave a vector fewer than k rows; the first is always taken. So rows and records stay (k,k)-anonymous after
+each round, and no label is above that of the local recoding. A class of at least k rows that is left as it is covers
+its own records, so a part of the classes can be looked at alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import (
+    Budget,
+    Chosen,
+    Examination,
+    NothingFound,
+    NothingToSearch,
+    achieved_context,
+    flagged_classes,
+    read_examination,
+    size_edges,
+    size_number,
+)
+from kanon_sql.frequency import Prepared
+from kanon_sql.models import PrivacyModel, model_of, models_of
+from kanon_sql.recode.best import OPTIMUM, Attempt
+from kanon_sql.recode.bound import Bound, bound_of
+from kanon_sql.recode.local import recoded_locally
+from kanon_sql.recode.partitions import Partitions, begin, peel
+from kanon_sql.recode.paths import Path
+from kanon_sql.recode.recoded import Recoded, Tried, highest_levels
+from kanon_sql.recode.release import Mapped, described, raised_of
+from kanon_sql.recode.sweep import Prices, prices_of
+from kanon_sql.search import Stopped
+from kanon_sql.spec import KAnonymityRequirement, RecodingOptions, Spec
+from kanon_sql.sql import Relation, render
+
+__all__ = ["MOST_COVERED", "MOST_PLACED", "MOST_ROUNDS", "STATEMENTS_A_ROUND", "KKRecoded", "of_classes", "recoded_kk"]
+
+MOST_PLACED = 2**27
+"""Vectors times nodes of classes that are compared at most, to find which vectors the labels of a class cover."""
+
+MOST_COVERED = 2**24
+"""Pairs of a vector and one that its labels cover, at most; classes with more are left as they are."""
+
+MOST_ROUNDS = 64
+"""No more rounds are made: Adult takes 13."""
+
+STATEMENTS_A_ROUND = 11
+"""No round takes more statements."""
+
+LOCAL, LOWERED = "local", "lowered"
+"""What was tried: the local recoding that it begins with, and its cells lowered."""
+
+NONE_LOWER = -1
+"""The level below the lowest."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KKRecoded(Recoded):
+    """A recoding whose rows and records are consistent with at least k of each other.
+
+    Attributes:
+        inner: the local recoding, k-anonymous, that it began with, as its frequency sets were prepared.
+        found: per class, how many records and rows are at least consistent.
+        left_whole: vectors whose cells were not looked at, since there would be too many pairs.
+    """
+
+    inner: Prepared
+    found: Relation
+    left_whole: int
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know: above all, that this is not k-anonymity."""
+        (model,) = self.models
+        k = model.least_consistent
+        said = [
+            *super().notes,
+            f"{model.label} is weaker than {k}-anonymity: it does not protect from who knows the quasi-identifiers of "
+            "everybody in the table, and classes may have fewer rows",
+        ]
+        if self.left_whole:
+            said.append(
+                f"{self.left_whole:,} different rows keep the labels of the local recoding: to compare all would take "
+                "too many pairs"
+            )
+        return said
+
+    def achieved(self) -> Examination:
+        """What the rows achieve at least, from the frequency sets."""
+        edges = size_edges(self.models)
+        classes = self.judge.classes(self.mapped.classed)
+        (model,) = self.models
+        assert model.frame is not None
+        frames = replace(
+            classes,
+            values={model.frame: render("recode/kk/frame", found=self.found)},
+            facts={model.frame: model.needs_facts},
+            group_levels={},
+            references={},
+        )
+        rows = self.workspace.fetch(
+            "evaluate/achieved",
+            len(edges) + 1,
+            flagged=flagged_classes(frames, self.models, with_keys=False),
+            kept_only=False,
+            size=size_number(edges),
+            checks_size=False,
+            table=None,
+            where=None,
+            **achieved_context(self.models),
+        )
+        return read_examination(rows, self.models, self.mapped.rows)
+
+    def bound(self) -> Bound | None:
+        """What no release loses less than whose rows cover k records each: that bounds local recodings, too."""
+        return bound_of(self.inner, highest_levels(self.sets))
+
+
+def of_classes(models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
+    """The requirements that the local recoding satisfies which (k,k)-anonymous rows are made of: k-anonymity."""
+    return [
+        model if model.least_consistent is None else model_of(KAnonymityRequirement(k=model.least_consistent))
+        for model in models
+    ]
+
+
+def recoded_kk(given: Prepared, spec: Spec, budget: Budget) -> NothingToSearch | NothingFound | Chosen | Recoded:
+    """Recode locally, and lower cells as long as rows and records stay (k,k)-anonymous.
+
+    Args:
+        given: the frequency sets, prepared for k-anonymity.
+        spec: what to anonymize and how; it asks for (k,k)-anonymity alone.
+        budget: when to end early; what is not lowered by then is released as it stands.
+
+    Returns:
+        A recoding; or that there is nothing to release, where no k-anonymous one could be.
+    """
+    (k,) = [model.least_size for model in given.models]
+    assert k is not None
+    options = RecodingOptions(method="local", effort=spec.recoding.effort, start=spec.recoding.start)
+    inner = spec.model_copy(update={"privacy": (KAnonymityRequirement(k=k),), "recoding": options})
+    found = recoded_locally(given, inner, budget)
+    if not isinstance(found, Chosen | Recoded):
+        return replace(found, spec=spec)
+    begun = _begun(given, found)
+    _refuse_unclear(begun.state)
+    return _Lowering(given, spec, k, begun).run(budget)
+
+
+def _refuse_unclear(state: Partitions) -> None:
+    """Refuse a hierarchy of which a label stands for other values at another level: what it covers is not known.
+
+    Raises:
+        UnsupportedError: there is one.
+    """
+    paths, _ = raised_of(state)
+    names = [path.name for path in paths if path.raised]
+    if names:
+        raise UnsupportedError(
+            f"recoding: kk: labels of {', '.join(names)} mean other values at one level than at another, so which "
+            "records a row covers is not known; give each group a label of its own, or use recoding: local"
+        )
+
+
+@dataclass(frozen=True)
+class _At:
+    """Where the rounds are.
+
+    Attributes:
+        cells: the vectors whose cells may be lowered, with the level of each.
+        pairs: these vectors with those that their labels cover.
+        left_whole: vectors whose cells are not looked at.
+    """
+
+    cells: Relation
+    pairs: Relation
+    left_whole: int
+
+
+@dataclass(frozen=True)
+class _Begun:
+    """The k-anonymous recoding that cells are lowered of.
+
+    Attributes:
+        state: the numbered vectors and the labels.
+        mapped: the classes.
+        start: where it began.
+        tried: what it lost, and took.
+        violating: rows that are suppressed.
+        stopped: why it ended early.
+    """
+
+    state: Partitions
+    mapped: Mapped
+    start: str
+    tried: Tried
+    violating: int
+    stopped: str | None
+
+
+def _begun(given: Prepared, found: Chosen | Recoded) -> _Begun:
+    """The classes of a local recoding; of a node of the lattice, where that is taken instead."""
+    workspace = given.workspace.apart("kk_")
+    if isinstance(found, Recoded):
+        state = begin(workspace, given.sets, given.models, highest_levels(given.sets))
+        tried = Tried(found.mean_loss, found.rounds, found.steps)
+        return _Begun(state, found.mapped, found.start, tried, found.violating, found.stopped)
+    state = begin(workspace, given.sets, given.models, found.node)
+    peel(state)
+    attempt = Attempt(OPTIMUM, state)
+    return _Begun(state, attempt.mapped, OPTIMUM, Tried(found.mean_loss, 0, 0), state.violating_rows, None)
+
+
+@dataclass
+class _Lowering:
+    """The rounds.
+
+    Attributes:
+        given: the frequency sets, prepared for k-anonymity.
+        spec: what to anonymize and how.
+        k: how many rows and records.
+        begun: what it begins with.
+    """
+
+    given: Prepared
+    spec: Spec
+    k: int
+    begun: _Begun
+
+    @property
+    def state(self) -> Partitions:
+        """The numbered vectors and the labels."""
+        return self.begun.state
+
+    @property
+    def lowered(self) -> tuple[Path, ...]:
+        """The columns that have levels to choose from."""
+        return self.state.cuttable
+
+    def run(self, budget: Budget) -> KKRecoded:
+        """Lower cells until none can be, and label every vector."""
+        state, begun = self.state, self.begun
+        held = self._make("held", {"classed": begun.mapped.classed, "classes": begun.mapped.classes})
+        if not self.lowered:
+            return self._recoded(held, None, 0, begun.stopped)
+        at = self._pairs(held)
+        prices = prices_of(state)
+        rounds, stopped = 0, begun.stopped
+        try:
+            with budget.limits(state.workspace.engine):
+                while rounds < MOST_ROUNDS and (following := self._round(at, prices, rounds)) is not None:
+                    for table in (at.cells, at.pairs):
+                        state.workspace.drop(table)
+                    at, rounds = following, rounds + 1
+                    state.workspace.report(f"lowering cells: round {rounds}", None)
+        except Stopped as reason:
+            stopped = str(reason)
+        return self._recoded(held, at, rounds, stopped)
+
+    def _make(self, name: str, tables: Mapping[str, Relation], what: str | None = None, **context: Any) -> Relation:
+        state = self.state
+        fills = context.pop("fills", {})
+        return state.make(
+            f"kk/{name}", what or name, tables, fills,
+            words=state.codes, attributes=tuple(state.paths), lowered=self.lowered, **context,
+        )  # fmt: skip
+
+    def _pairs(self, held: Relation) -> _At:
+        """The cells that may be lowered, and what their labels cover."""
+        state = self.state
+        boxes = self._make("boxes", {"held": held})
+        nodes, vectors = state.row("kk/node_count", {"boxes": boxes, "vectors": state.vectors})
+        most = {"most_nodes": str(min(nodes, MOST_PLACED // max(1, vectors)))}
+        placed = self._make("nodes", {"boxes": boxes})
+        tables = {"boxes": boxes, "nodes": placed, "vectors": state.vectors}
+        covered = self._make("covered", tables, fills=most)
+        chosen = self._make("chosen", {"covered": covered}, most=MOST_COVERED)
+        cells = self._make("cells", {"held": held, "chosen": chosen})
+        tables = {"held": held, "chosen": chosen, "covered": covered, "vectors": state.vectors}
+        pairs = self._make("pairs", tables)
+        (left_whole,) = state.row("kk/left_whole", {"boxes": boxes, "chosen": chosen})
+        for table in (chosen, covered, placed, boxes):
+            state.workspace.drop(table)
+        return _At(cells, pairs, left_whole)
+
+    def _round(self, at: _At, prices: Prices, number: int) -> _At | None:
+        """The cells and the pairs after one round; None where no cell can be lowered."""
+        state, pairs = self.state, {"pairs": at.pairs}
+        slacks = self._make("slacks", pairs, k=self.k)
+        tables = {**pairs, "cells": at.cells, "slacks": slacks, "prices": prices.table}
+        moves = self._make("moves", tables, k=self.k, none_lower=NONE_LOWER)
+        taken = self._make("taken", {**pairs, "moves": moves, "slacks": slacks})
+        (count,) = state.row("count", {"table": taken})
+        following = None
+        if count:
+            side = number % 2
+            cells = self._make("lowered_cells", {"cells": at.cells, "taken": taken}, f"cells_{side}")
+            left = self._make("left_pairs", {**pairs, "taken": taken}, f"pairs_{side}")
+            following = replace(at, cells=cells, pairs=left)
+        for table in (taken, moves, slacks):
+            state.workspace.drop(table)
+        return following
+
+    def _recoded(self, held: Relation, at: _At | None, rounds: int, stopped: str | None) -> KKRecoded:
+        """Every vector by its labels; those with the same ones are one class."""
+        state, begun, paths = self.state, self.begun, self.state.paths
+        levels = {} if at is None else {"cells": at.cells}
+        tight = self._make("tight", {"held": held, **levels}, indexes=tuple(path.index for path in self.lowered))
+        joined = state.make("joined", "joined", {"tight": tight}, attributes=tuple(paths), ranged=())
+        assigned = self._make("assigned", {"held": held})
+        classed = state.make(
+            "classed", "classed", {"assigned": assigned, "joined": joined},
+            words=state.names, by_person=False, slices=False,
+        )  # fmt: skip
+        tables = {"joined": joined, "labels": state.labels}
+        classes = state.make("class_labels", "classes", tables, attributes=tuple(paths), ranged=())
+        pairs = {} if at is None else {"pairs": at.pairs}
+        found = self._make("found", {"held": held, "classed": classed, **pairs}, compared=at is not None)
+        count, rows, squares = state.row("summary", {"classes": classes})
+        kinds = sum(path.high - path.low + 1 for path in paths)
+        mapped = Mapped(
+            classed=classed,
+            classes=classes,
+            vectors=state.vectors,
+            names=state.names,
+            paths=paths,
+            count=count,
+            rows=rows,
+            squares=squares,
+            columns=described(state.workspace, classes, paths, kinds),
+        )
+        made = KKRecoded(
+            self.spec,
+            replace(self.given, models=models_of(self.spec)),
+            mapped,
+            state.judge,
+            rounds,
+            begun.violating,
+            stopped,
+            begun.start,
+            begun.tried.steps,
+            inner=self.given,
+            found=found,
+            left_whole=0 if at is None else at.left_whole,
+        )
+        lost = Tried(made.mean_loss, rounds, begun.tried.steps)
+        return replace(made, tried={LOCAL: begun.tried, LOWERED: lost})
