@@ -1,0 +1,176 @@
+"""The budget: what the releases of a ledger have spent, and whether one more may be made.
+
+Mechanisms with coins of their own compose: their epsilons add up, and so do their deltas (Dwork, Roth 2014, theorem
+3.16). That holds for whatever they are applied to, also as the table changes, as long as all of them are differentially
+private; so a ledger holds releases of this kind alone, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from kanon_sql.engines import Workspace, now
+from kanon_sql.errors import DatabaseError, Problem, SpecError, UnsupportedError
+from kanon_sql.frequency import FrequencySets, is_same_table
+from kanon_sql.release.ledger import Addition, Entry, read_ledger, released_as
+from kanon_sql.release.manifest import release_key
+from kanon_sql.spec import DifferentialPrivacyRequirement, Spec
+from kanon_sql.sql import Relation
+
+__all__ = ["budget_dict", "refuse_spent", "spend", "spent_with"]
+
+
+def refuse_spent(workspace: Workspace, spec: Spec, requirement: DifferentialPrivacyRequirement) -> tuple[Entry, ...]:
+    """The entries of a spec's ledger, which leave enough for one more release.
+
+    The smallest total that any of its releases states counts: who raised it later would break what was promised.
+
+    Raises:
+        SpecError: they do not, or another kind of release is among them.
+        UnsupportedError: there are no scratch tables to draw in.
+    """
+    assert spec.ledger is not None
+    assert spec.release is not None
+    if workspace.engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            "differential_privacy: a sample is drawn into scratch tables, and the scratch mode 'inline' has none; "
+            "allow scratch tables (temp or schema)"
+        )
+    entries = read_ledger(workspace, Relation(spec.ledger.table))
+    problems = []
+    for entry in entries:
+        if entry.differential_privacy is None:
+            problems.append(
+                f"{entry.name} is no differentially private release; beside it a guarantee of this kind means nothing, "
+                "since it may show whom this one hides. A ledger holds one kind of release"
+            )
+        same = entry.release == spec.release or is_same_table(workspace.engine, entry.release, spec.release)
+        if same and workspace.engine.exists(entry.release) is not None:
+            problems.append(
+                f"{entry.name} was published at {entry.published_at}, and what it spent stays spent; publish under "
+                "another name"
+            )
+    if not problems:
+        problems = _overdrawn(entries, requirement)
+    if problems:
+        raise SpecError([Problem(f"ledger: {text}") for text in problems])
+    return entries
+
+
+def _overdrawn(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> list[str]:
+    """Which budgets one more release would exceed."""
+    spent = spent_with(entries, requirement)
+    found = []
+    for position, (what, own) in enumerate(zip(("epsilon", "delta"), requirement.spends, strict=True)):
+        if spent[position] > (most := _least_total(entries, requirement)[position]):
+            found.append(
+                f"the releases before this one have spent {what} {float(spent[position] - own):g}, and this one would "
+                f"make it {float(spent[position]):g}, where at most {float(most):g} may be spent together (the least "
+                "'total' that any of them states; without one a release is the only one)"
+            )
+    return found
+
+
+def _least_total(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
+    stated = [item.may_spend for item in _requirements(entries, requirement)]
+    return min(epsilon for epsilon, _ in stated), min(delta for _, delta in stated)
+
+
+def spent_with(entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> tuple[Fraction, Fraction]:
+    """The epsilon and delta that a release and those before it spend together."""
+    spends = [item.spends for item in _requirements(entries, requirement)]
+    return sum((epsilon for epsilon, _ in spends), Fraction(0)), sum((delta for _, delta in spends), Fraction(0))
+
+
+def _requirements(
+    entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement
+) -> list[DifferentialPrivacyRequirement]:
+    before = [entry.differential_privacy for entry in entries]
+    return [*(item for item in before if item is not None), requirement]
+
+
+def budget_dict(ledger: str, entries: Sequence[Entry], requirement: DifferentialPrivacyRequirement) -> dict[str, Any]:
+    """What the ledger's releases have spent, this one included, as it stands in results."""
+    most = _least_total(entries, requirement)
+    together = spent_with(entries, requirement)
+    return {
+        "ledger": ledger,
+        "spent": {"epsilon": float(together[0]), "delta": float(together[1])},
+        "total": {"epsilon": float(most[0]), "delta": float(most[1])},
+    }
+
+
+def spend(
+    workspace: Workspace,
+    spec: Spec,
+    requirement: DifferentialPrivacyRequirement,
+    sets: FrequencySets,
+    entries: Sequence[Entry],
+) -> None:
+    """Enter the release into its ledger, before anything is drawn.
+
+    What a run spends is spent however it ends: a run that is repeated until its sample pleases would tell more than
+    one. So the entry is never withdrawn, and says nothing that depends on the rows.
+
+    Args:
+        workspace: where.
+        spec: what will be released.
+        requirement: what that spends.
+        sets: the lookup tables, with the heights of the hierarchies.
+        entries: what the ledger was found to hold.
+
+    Raises:
+        DatabaseError: another release was entered since the ledger was read; nothing was drawn.
+    """
+    addition = _addition(workspace, spec, requirement, sets, entries)
+    addition.create(workspace)
+    if workspace.capabilities.transactional_ddl:
+        with workspace.engine.transaction():
+            addition.take_turn(workspace)
+            addition.enter(workspace)
+        return
+    try:
+        addition.announce(workspace)
+    except DatabaseError:
+        addition.withdraw(workspace)
+        raise
+
+
+def _addition(
+    workspace: Workspace,
+    spec: Spec,
+    requirement: DifferentialPrivacyRequirement,
+    sets: FrequencySets,
+    entries: Sequence[Entry],
+) -> Addition:
+    """The entry; of levels those that are fixed, and of rows none."""
+    assert spec.ledger is not None
+    assert spec.release is not None
+    levels = requirement.generalization or {}
+    entry = Entry(
+        release=spec.release,
+        run_id=workspace.run_id,
+        published_at=now(exact=True),
+        source=spec.redacted()["source"],
+        unit=None,
+        drops_nulls=spec.nulls == "suppress",
+        masked=False,
+        quasi_identifiers={
+            lookup.name: released_as(spec, spec.quasi_identifiers[lookup.name], levels[lookup.name], lookup.height)
+            for lookup in sets.lookups
+            if lookup.name in levels
+        },
+        sensitive=(),
+        keep=(),
+        privacy=spec.privacy,
+        rows={},
+    )
+    return Addition(
+        table=Relation(spec.ledger.table),
+        entry=entry,
+        release_name=release_key(workspace.engine, spec.release),
+        spec_hash=spec.hash,
+        earlier=frozenset(item.run_id for item in entries),
+    )

@@ -1,0 +1,291 @@
+"""(epsilon, delta)-differential privacy of a release: what a spec says of it, and what it cannot stand beside.
+
+A random sample of the rows, generalized by levels that do not depend on the rows, without its classes below a k that
+follows from epsilon and delta, is differentially private (Li, Qardaji, Su 2012, theorem 1; Bild, Kuhn, Prasser 2018).
+Every refusal here is a premise of the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import Fault, Faults, Part, checked, did_you_mean, fail, integer, kind, the_number
+from kanon_sql.spec.recoding import RecodingOptions
+from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.sections import SearchOptions, Suppression
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.hierarchy import QuasiIdentifier
+    from kanon_sql.spec.model import Spec
+
+__all__ = ["DifferentialPrivacyRequirement", "differential_privacy_faults", "differential_privacy_in"]
+
+LEAST_EPSILON, MOST_EPSILON = 0.001, 20
+"""Below, k takes long to compute; above, the promise is that a likelihood grows by less than 500 million times."""
+
+
+def _epsilon(what: str) -> Any:
+    fits = f"{what} from {LEAST_EPSILON} to {MOST_EPSILON}"
+    return checked(the_number(fits, lambda value: LEAST_EPSILON <= value <= MOST_EPSILON))
+
+
+def _delta(what: str) -> Any:
+    return checked(the_number(f"{what} of at least 1e-30 and below 1", lambda value: 1e-30 <= value < 1))
+
+
+_EPSILON_SCHEMA = WithJsonSchema({"type": "number", "minimum": LEAST_EPSILON, "maximum": MOST_EPSILON})
+_DELTA_SCHEMA = WithJsonSchema({"type": "number", "minimum": 1e-30, "exclusiveMaximum": 1})
+
+
+def exactly(value: float) -> Fraction:
+    """A number as a spec writes it, so that 0.1 and 0.2 add up to 0.3."""
+    return Fraction(Decimal(str(value)))
+
+
+class Total(Part):
+    """What all releases of a ledger may spend together.
+
+    Attributes:
+        epsilon: the sum of their epsilons at most.
+        delta: the sum of their deltas at most.
+    """
+
+    expected: ClassVar[str] = "{epsilon: 3, delta: 1e-5}"
+
+    epsilon: Annotated[
+        float,
+        checked(the_number("a total epsilon of at least 0.001", lambda value: value >= LEAST_EPSILON)),
+        WithJsonSchema({"type": "number", "minimum": LEAST_EPSILON}),
+    ] = Field(description="The most that the epsilons of all releases of the ledger add up to.")
+    delta: Annotated[float, _delta("a total delta"), _DELTA_SCHEMA] = Field(
+        description="The most that the deltas of all releases of the ledger add up to."
+    )
+
+
+class LevelSearch(Part):
+    """How the levels are chosen where the spec does not fix them: by the exponential mechanism.
+
+    Attributes:
+        epsilon: the part of the requirement's epsilon that choosing the levels may spend.
+    """
+
+    expected: ClassVar[str] = "{epsilon: 0.1}"
+
+    epsilon: Annotated[float, _epsilon("the epsilon of the search"), _EPSILON_SCHEMA] = Field(
+        description="The part of epsilon that is spent on choosing the levels."
+    )
+
+
+def _levels(value: object) -> dict[str, int]:
+    """The fixed level of each quasi-identifier."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of quasi-identifiers to levels, such as {{age: 2}}, got {kind(value)}")
+    faults = Faults()
+    check = integer("a level", 0)
+    found = {str(name): faults.attempt((name,), check, level) for name, level in value.items()}
+    faults.finish()
+    return {name: level for name, level in found.items() if level is not None}
+
+
+_LEVELS_SCHEMA = WithJsonSchema(
+    {"type": ["object", "null"], "minProperties": 1, "additionalProperties": {"type": "integer", "minimum": 0}}
+)
+
+
+class DifferentialPrivacyRequirement(Requirement):
+    """The release is the output of an (epsilon, delta)-differentially private mechanism.
+
+    Attributes:
+        epsilon: the mechanism's, the search of levels included.
+        delta: the mechanism's.
+        generalization: the level of each quasi-identifier, chosen without looking at the rows; None for a search.
+        search: how levels are chosen by looking at the rows; None where they are fixed.
+        sampling: the probability with which each row is drawn; None for the largest that epsilon allows.
+        total: what all releases of the ledger may spend together; None where this release is to be its only one.
+    """
+
+    name: ClassVar[str] = "differential_privacy"
+    expected: ClassVar[str] = "{epsilon: 1, delta: 1e-6, generalization: {age: 2}}"
+    counts_persons: ClassVar[bool] = False
+
+    epsilon: Annotated[float, _epsilon("epsilon"), _EPSILON_SCHEMA] = Field(
+        description="No release is more than e^epsilon times as likely with a row as without it, nor the other way."
+    )
+    delta: Annotated[float, _delta("delta"), _DELTA_SCHEMA] = Field(
+        description="The probability of exceptions; choose it far below one over the number of rows."
+    )
+    generalization: Annotated[dict[str, int] | None, checked(_levels), _LEVELS_SCHEMA] = Field(
+        default=None, description="The level of every quasi-identifier, chosen without looking at the rows."
+    )
+    search: LevelSearch | None = Field(
+        default=None, description="Instead of generalization: choose the levels by the exponential mechanism."
+    )
+    sampling: Annotated[
+        float | None,
+        checked(the_number("a probability above 0 and below 1", lambda value: 0 < value < 1)),
+        WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+    ] = Field(default=None, description="The probability that a row is drawn; the largest that epsilon allows.")
+    total: Total | None = Field(
+        default=None, description="What all releases of the ledger may spend together; this release alone by default."
+    )
+
+    @property
+    def attribute(self) -> None:
+        """No sensitive attribute: every released column counts as a quasi-identifier."""
+        return None
+
+    @property
+    def notation(self) -> str:
+        """Such as ``(1, 1e-06)-differential privacy``."""
+        return f"({self.epsilon:g}, {self.delta:g})-differential privacy"
+
+    @property
+    def spends(self) -> tuple[Fraction, Fraction]:
+        """Epsilon and delta, exactly."""
+        return exactly(self.epsilon), exactly(self.delta)
+
+    @property
+    def of_search(self) -> Fraction:
+        """The epsilon that choosing the levels spends; 0 where they are fixed."""
+        return Fraction(0) if self.search is None else exactly(self.search.epsilon)
+
+    @property
+    def asked_sampling(self) -> Fraction | None:
+        """The sampling probability, exactly; None for the largest that epsilon allows."""
+        return None if self.sampling is None else exactly(self.sampling)
+
+    @property
+    def may_spend(self) -> tuple[Fraction, Fraction]:
+        """The epsilon and delta that all releases of the ledger may spend together."""
+        if self.total is None:
+            return self.spends
+        return exactly(self.total.epsilon), exactly(self.total.delta)
+
+    def misfits(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object) -> Iterator[Fault]:
+        """It protects rows."""
+        if unit is not None:
+            why = (
+                f"{self.name} protects rows: one more row, not one more person, changes the release's likelihood by "
+                "e^epsilon at most. Leave 'unit' out, and name a source query with one row per person, or an epsilon "
+                "that is small enough when multiplied by the rows of a person"
+            )
+            yield Fault((), why, True)
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Levels are fixed or searched; a total holds this release at least."""
+        ways = [key for key in ("generalization", "search") if given.get(key) is not None]
+        if not ways:
+            yield Fault((), "missing 'generalization': the level of every quasi-identifier; or 'search'", True)
+        elif len(ways) == 2:
+            yield Fault(("search",), "'generalization' fixes the levels, so there is nothing to search", True)
+        if value is None:
+            return
+        if value.search is not None and value.of_search >= exactly(value.epsilon):
+            yield Fault(("search", "epsilon"), "the search's part of epsilon is all of it; leave some for the sample")
+        if value.total is not None:
+            for key, own, most in zip(("epsilon", "delta"), value.spends, value.may_spend, strict=True):
+                if most < own:
+                    yield Fault(("total", key), f"the total {key} is below that of this release alone")
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{name: {parameters}}``, which reads back as this requirement."""
+        return {self.name: self.model_dump(mode="json", exclude_none=True)}
+
+
+def differential_privacy_in(privacy: Sequence[Requirement]) -> DifferentialPrivacyRequirement | None:
+    """The requirement of that name among others; None where there is none."""
+    return next((item for item in privacy if isinstance(item, DifferentialPrivacyRequirement)), None)
+
+
+def differential_privacy_faults(spec: Spec) -> Iterator[Fault]:
+    """What a differentially private release cannot have: each breaks a premise of the proof."""
+    for position, requirement in enumerate(spec.privacy):
+        if isinstance(requirement, DifferentialPrivacyRequirement):
+            loc = ("privacy", position, requirement.name)
+            if len(spec.privacy) > 1:
+                why = (
+                    "no other requirement goes beside it: what another one suppresses depends on the rows, and the "
+                    "proof covers classes below k alone; classes of k rows or more are k-anonymous anyhow"
+                )
+                yield Fault(loc, why, True)
+            yield from _section_faults(spec)
+            yield from _column_faults(spec)
+            for fault in _level_faults(spec.quasi_identifiers, requirement):
+                yield fault._replace(loc=(*loc, *fault.loc))
+            return
+
+
+def _section_faults(spec: Spec) -> Iterator[Fault]:
+    """Sections that would let the rows decide what is released."""
+    name = DifferentialPrivacyRequirement.name
+    if spec.ledger is None:
+        why = f"{name} needs a 'ledger', which adds up what all releases spend and refuses what is too much"
+        yield Fault(("privacy",), why, True)
+    elif spec.ledger.on_conflict != "refuse":
+        why = f"with {name} releases are not compared, so there is no conflict to coarsen for; leave it out"
+        yield Fault(("ledger", "on_conflict"), why, True)
+    if spec.recoding != RecodingOptions():
+        why = (
+            f"{name} needs levels that do not depend on the rows, and this recoding makes its labels of the rows, or "
+            "keeps them; leave it out"
+        )
+        yield Fault(("recoding",), why, True)
+    if spec.search != SearchOptions():
+        why = (
+            f"this search looks at the rows without a budget; with {name}, fix the levels (generalization), or spend a "
+            "part of epsilon on them (its own 'search')"
+        )
+        yield Fault(("search",), why, True)
+    if spec.suppression not in (Suppression(), Suppression(limit=1.0)):
+        why = (
+            f"with {name} every class below k is dropped, however many there are: a run that stopped at a limit, or a "
+            "count of masked rows, would tell of the rows; leave it out"
+        )
+        yield Fault(("suppression",), why, True)
+    if spec.nulls == "error":
+        why = f"with {name} a run that stops at a NULL tells that there is one; use value or suppress"
+        yield Fault(("nulls",), why)
+
+
+def _column_faults(spec: Spec) -> Iterator[Fault]:
+    """Columns and hierarchies that would let a row show, or the rows decide."""
+    name = DifferentialPrivacyRequirement.name
+    for role in ("sensitive", "keep"):
+        if getattr(spec, role):
+            why = (
+                f"with {name} every released column makes classes: a value that is released as it is could be one "
+                "person's alone; list the columns under quasi_identifiers, at level 0 if need be"
+            )
+            yield Fault((role,), why, True)
+    for column, item in spec.quasi_identifiers.items():
+        if item.parents == "several":
+            why = f"which of several parents is taken is decided by the rows, which {name} does not allow"
+            yield Fault(("quasi_identifiers", column, "parents"), why, True)
+
+
+def _level_faults(
+    quasi_identifiers: Mapping[str, QuasiIdentifier], requirement: DifferentialPrivacyRequirement
+) -> Iterator[Fault]:
+    """A level for every quasi-identifier, within its limits."""
+    if requirement.generalization is None:
+        return
+    for name, level in requirement.generalization.items():
+        column = quasi_identifiers.get(name)
+        if column is None:
+            hint = did_you_mean(name, quasi_identifiers)
+            yield Fault(("generalization", name), f"this is no quasi-identifier{hint}", True)
+            continue
+        highest = [item for item in (column.maximum_level, column.height_hint) if item is not None]
+        if level < column.minimum_level or any(level > item for item in highest):
+            most = min(highest, default=None)
+            allowed = f"{column.minimum_level} to {most}" if most is not None else f"{column.minimum_level} or higher"
+            yield Fault(("generalization", name), f"level {level} is not allowed for this column; expected {allowed}")
+    for name in quasi_identifiers:
+        if name not in requirement.generalization:
+            yield Fault(("generalization",), f"missing the level of {name!r}; every quasi-identifier needs one", True)

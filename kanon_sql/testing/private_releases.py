@@ -1,0 +1,69 @@
+"""Differentially private releases: the same coins give the same sample, and the same levels, as on DuckDB."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import kanon_sql
+from kanon_sql.engines import Engine
+from kanon_sql.testing.cases import FEW, SPEC
+from kanon_sql.testing.fixtures import Fixtures
+from kanon_sql.testing.reference import Reference, multiset, same
+from kanon_sql.testing.subject import Subject
+
+__all__ = ["PRIVATE_RELEASES", "PrivateReleases"]
+
+PRIVATE_RELEASES: dict[str, dict[str, Any]] = {
+    "fixed levels": {"generalization": {"age": 1, "sex": 1}},
+    "a top and a value": {"generalization": {"age": 2, "sex": 0}},
+    "levels by the exponential mechanism": {"search": {"epsilon": 0.9}},
+}
+"""Requirements on the visits, with classes on both sides of k."""
+
+_LEDGER = "kanon_private_ledger"
+
+
+class PrivateReleases(Fixtures):
+    """Differentially private releases."""
+
+    @pytest.mark.parametrize("case", PRIVATE_RELEASES)
+    def test_the_same_sample_as_duckdb(
+        self,
+        with_visits: Subject,
+        reference: Reference,
+        engine: Engine,
+        case: str,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """With coins that fall alike: levels, rows, and what the ledger holds."""
+        requirement = {"epsilon": 1.2, "delta": 0.2, **PRIVATE_RELEASES[case]}
+        spec = kanon_sql.Spec.from_dict(
+            {
+                **{key: SPEC[key] for key in ("version", "source", "release", "identifiers")},
+                "quasi_identifiers": FEW,
+                "privacy": [{"differential_privacy": requirement}],
+                "nulls": "suppress",
+                "ledger": _LEDGER,
+            }
+        )
+        found = []
+        for subject, opened in ((with_visits, engine), (reference, reference.engine)):
+            subject.drop(_LEDGER)
+            subject.drop("visits_release")
+            monkeypatch.setattr("kanon_sql.verbs.private.operating_system", random.Random(4).getrandbits)
+            found.append(kanon_sql.anonymize(opened, spec))
+        ours, theirs = found
+        same(ours, theirs)
+        assert ours.passed
+        assert ours.differential_privacy == theirs.differential_privacy is not None
+        assert 0 < ours.rows["released"] < ours.rows["source"]
+        assert multiset(with_visits.rows("visits_release")) == multiset(reference.rows("visits_release"))
+        ledgers = [kanon_sql.ledger(opened, _LEDGER).entries for opened in (engine, reference.engine)]
+        for entries in ledgers:
+            assert [(entry.differential_privacy, entry.rows) for entry in entries] == [(spec.differential_privacy, {})]
+        with pytest.raises(kanon_sql.errors.SpecError, match="ledger"):
+            kanon_sql.anonymize(engine, spec)
+        with_visits.drop(_LEDGER)

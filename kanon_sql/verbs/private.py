@@ -1,0 +1,292 @@
+"""``anonymize`` for ``differential_privacy``: spend the budget, choose levels, draw, write, verify, publish."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+from kanon_sql.engines import Engine, Reporter, now, open_workspace
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.evaluate import Budget, Evaluator, SearchSummary, rows_in_words
+from kanon_sql.frequency import Prepared, prepared, source_of
+from kanon_sql.models import metric_for, models_of
+from kanon_sql.release import (
+    Choice,
+    Entry,
+    Sampling,
+    Written,
+    budget_dict,
+    choose_levels,
+    draw,
+    expected_size,
+    lattice_to_choose_from,
+    operating_system,
+    publish,
+    refuse_foreign_release,
+    refuse_spent,
+    sampling_for,
+    spend,
+    written_release,
+)
+from kanon_sql.search import Node
+from kanon_sql.spec import DifferentialPrivacyRequirement, KAnonymityRequirement, Spec, Suppression
+from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.version import __version__
+
+__all__ = ["privately_released"]
+
+_NOT_COVERED = (
+    "the guarantee is the published table's alone: how many rows the source has, how many are left out, and what the "
+    "run took are figures of the source that it does not cover; the manifest and the ledger do not hold them, so pass "
+    "on these and not this result"
+)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One release under way.
+
+    Attributes:
+        spec: what was asked for.
+        requirement: its only requirement.
+        sampling: the probability and k.
+        entries: what its ledger held.
+        given: the frequency sets, and where they are.
+        started: when the run began.
+    """
+
+    spec: Spec
+    requirement: DifferentialPrivacyRequirement
+    sampling: Sampling
+    entries: tuple[Entry, ...]
+    given: Prepared
+    started: float
+
+    def facts(self) -> dict[str, Any]:
+        """What results and manifests say of the guarantee; none of it depends on the rows."""
+        assert self.spec.ledger is not None
+        return {
+            "epsilon": self.requirement.epsilon,
+            "delta": self.requirement.delta,
+            "epsilon_of_search": float(self.requirement.of_search),
+            "sampling": float(self.sampling.probability),
+            "k": self.sampling.k,
+            "protects": "rows",
+            "randomness": "operating system",
+            **budget_dict(".".join(self.spec.ledger.table), self.entries, self.requirement),
+        }
+
+
+def privately_released(
+    engine: Engine,
+    spec: Spec,
+    requirement: DifferentialPrivacyRequirement,
+    report: Reporter | None,
+    budget: Budget | None,
+    started: float,
+    *,
+    all_minimal: bool,
+    details: bool,
+) -> Result:
+    """Publish a differentially private release, or publish nothing.
+
+    Args:
+        engine: with a run open.
+        spec: what to anonymize and how.
+        requirement: its only requirement.
+        report: called with each stage in plain words.
+        budget: refused where it could end the choice of the levels early.
+        started: when the run began.
+        all_minimal: refused.
+        details: refused.
+
+    Raises:
+        SpecError: the ledger's budget is spent, or the sampling probability is too large.
+        UnsupportedError: an option would tell of the rows what the guarantee does not cover.
+        KanonError: whatever the stages raise.
+    """
+    _refuse_options(budget, all_minimal=all_minimal, details=details)
+    sampling = sampling_for(
+        requirement.spends[0] - requirement.of_search, requirement.spends[1], requirement.asked_sampling
+    )
+    with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
+        refuse_foreign_release(workspace, spec)
+        entries = refuse_spent(workspace, spec, requirement)
+    least = sampling.k if requirement.search is None else expected_size(sampling)
+    counted = _with_classes_of(spec, least)
+    with prepared(engine, counted, models_of(counted), report) as given:
+        if not given.sets.rows:
+            raise SpecError("the source has no rows, so there is nothing to release; name a table that has some")
+        evaluator = Evaluator(
+            given.workspace, given.sets, given.models, metric_for(counted), counted.search.prefer, given.sets.rows
+        )
+        levels = _fixed(requirement, given)
+        lattice = None if levels is not None else lattice_to_choose_from(evaluator)
+        run = _Run(spec, requirement, sampling, entries, given, started)
+        spend(given.workspace, spec, requirement, given.sets, entries)
+        search = None
+        if lattice is not None:
+            levels = choose_levels(evaluator, lattice, requirement.of_search, sampling, operating_system)
+            search = _summary(evaluator, lattice.size)
+        assert levels is not None
+        return _released(run, evaluator, levels, search)
+
+
+def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
+    """Refuse what tells more of the rows than the release."""
+    if all_minimal:
+        raise UnsupportedError("--all-minimal: which generalizations are minimal is a figure of the rows; leave it out")
+    if details:
+        raise UnsupportedError(
+            "--report: a report shows figures of the source, which differential_privacy does not cover; leave it out"
+        )
+    if budget is not None and (budget.seconds is not None or budget.statements is not None):
+        raise UnsupportedError(
+            "a search that ends early would choose levels with other probabilities than differential_privacy allows; "
+            "leave --max-seconds and --max-statements out, and use --timeout to end the run"
+        )
+
+
+def _with_classes_of(spec: Spec, least: int) -> Spec:
+    """The spec of a table in which classes of so many rows are kept, however many others there are."""
+    return spec.model_copy(
+        update={
+            "privacy": (KAnonymityRequirement(k=least),),
+            "suppression": Suppression(limit=1.0),
+            "ledger": None,
+        }
+    )
+
+
+def _fixed(requirement: DifferentialPrivacyRequirement, given: Prepared) -> Node | None:
+    """The levels that the spec fixes; None where they are searched.
+
+    Raises:
+        SpecError: one is above its hierarchy's top, which only the hierarchy's file tells.
+    """
+    if requirement.generalization is None:
+        return None
+    for lookup in given.sets.lookups:
+        if requirement.generalization[lookup.name] > lookup.height:
+            raise SpecError(
+                f"privacy: differential_privacy: generalization.{lookup.name}: the top of the hierarchy is level "
+                f"{lookup.height}; lower the level"
+            )
+    return tuple(requirement.generalization[lookup.name] for lookup in given.sets.lookups)
+
+
+def _summary(evaluator: Evaluator, nodes: int) -> SearchSummary:
+    """What the search did."""
+    return SearchSummary(
+        algorithm="exponential_mechanism",
+        proven=False,
+        criterion="likelier, the higher the precision of the rows in classes that are large enough",
+        nodes_total=nodes,
+        nodes_evaluated=nodes,
+        nodes_inferred=0,
+        minimal=None,
+        frequency_sets=evaluator.work.frequency_sets,
+        base_reads=evaluator.work.base_reads,
+    )
+
+
+def _released(run: _Run, evaluator: Evaluator, levels: Node, search: SearchSummary | None) -> Result:
+    """Draw, write, verify and publish."""
+    given = run.given
+    drawn = draw(given.workspace, evaluator, levels, run.sampling, operating_system)
+    rows = {"source": given.sets.rows, "released": drawn.rows, "suppressed": given.sets.rows - drawn.rows}
+    node = dict(zip(run.spec.quasi_identifiers, levels, strict=True))
+    if not drawn.rows:
+        message = (
+            f"nothing was published: no class has {run.sampling.k} drawn rows, which {run.requirement.notation} takes; "
+            "what the run spent stays spent. Choose higher levels, or a larger epsilon or delta"
+        )
+        return _result(run, "fail", message, rows, node, search)
+    kept = _with_classes_of(run.spec, run.sampling.k)
+    choice = Choice(
+        spec=kept,
+        columns=given.columns,
+        sets=given.sets,
+        models=models_of(kept),
+        node=levels,
+        suppressed=None,
+        suppressed_rows=rows["suppressed"],
+        vectors=None,
+        drawn=drawn,
+    )
+    with written_release(given.workspace, choice) as written:
+        message = (
+            f"published {rows_in_words(drawn.rows)}, a random sample in classes of {run.sampling.k} or more: "
+            f"the mechanism satisfies {run.requirement.notation}"
+        )
+        result = _result(run, "pass", message, rows, node, search, written)
+        manifest = _manifest(run, result)
+        publish(given.workspace, run.spec, written.table, manifest)
+    return replace(result, manifest=manifest)
+
+
+def _result(
+    run: _Run,
+    verdict: Any,
+    message: str,
+    rows: Mapping[str, int],
+    node: Mapping[str, int],
+    search: SearchSummary | None,
+    written: Written | None = None,
+) -> Result:
+    """The result; what it says of classes is of the written table."""
+    assert run.spec.release is not None
+    examined = None if written is None else written.examination
+    return Result(
+        verb="anonymize",
+        verdict=verdict,
+        message=message,
+        release=".".join(run.spec.release),
+        node=node,
+        rows=rows,
+        classes={} if examined is None else examined.classes_dict(),
+        class_sizes=[] if examined is None else examined.sizes_list(),
+        achieved={} if examined is None else examined.achieved_dict(),
+        metrics={},
+        search=search,
+        cost=Cost.of(run.given.workspace.engine.meter, time.perf_counter() - run.started),
+        notes=[_NOT_COVERED],
+        differential_privacy=run.facts(),
+    )
+
+
+def _manifest(run: _Run, result: Result) -> dict[str, Any]:
+    """What was published and how: the spec, and what can be read from the published table itself.
+
+    No figure of the source is in it: not its rows, nor the time and the statements of the run.
+    """
+    return {
+        "kanon_sql": __version__,
+        "run_id": run.given.workspace.run_id,
+        "published_at": now(),
+        "release": result.release,
+        "spec": run.spec.redacted(),
+        "spec_hash": run.spec.hash,
+        "node": dict(result.node or {}),
+        "intervals": None,
+        "recoding": None,
+        "rows": {"released": result.rows["released"]},
+        "classes": dict(result.classes),
+        "achieved": {key: dict(value) for key, value in result.achieved.items()},
+        "metrics": {},
+        "search": None,
+        "applied": None,
+        "cost": {},
+        "notes": [],
+        "details": None,
+        "differential_privacy": run.facts(),
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": version("sqlglot"),
+            "engine": f"{run.given.workspace.dialect.name} {run.given.workspace.engine.version}",
+        },
+    }
