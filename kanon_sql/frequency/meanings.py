@@ -1,0 +1,135 @@
+"""What the labels of a table stand for.
+
+A cell of a generalized table stands for all values that the hierarchy has below it, at whatever level it is. Nothing is
+asked about how the table was made: labels are compared. Only the source is known to hold values: there a cell stands
+for itself alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.hierarchies import (
+    Lookup,
+    exact_value,
+    value_text,
+)
+from kanon_sql.spec import Spec
+from kanon_sql.sql import Relation, Sql, exact_text, literal, sql_list
+
+__all__ = ["Meaning", "classes_of", "text_of"]
+
+
+_MASK = "*"
+"""The cells of a masked row."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """The values that the labels of a table stand for in one quasi-identifier.
+
+    Attributes:
+        table: ``value`` and ``label``.
+        has_nulls: whether NULL may be among the values, and then among the labels.
+    """
+
+    table: Relation
+    has_nulls: bool
+
+
+def classes_of(
+    workspace: Workspace,
+    spec: Spec,
+    table: Relation,
+    columns: Mapping[str, Column],
+    lookups: Sequence[Lookup],
+    *,
+    raw: bool = False,
+) -> tuple[Relation, list[Meaning]]:
+    """A table's classes by their labels, and per quasi-identifier the values that each label stands for.
+
+    Args:
+        workspace: where to look.
+        spec: the quasi-identifiers.
+        table: the table, raw or generalized.
+        columns: its columns by name.
+        lookups: of everybody whom classes may stand for.
+        raw: the table holds values, and a cell stands for the value that it is, also where it looks like a label of
+            others or like a mask.
+
+    Raises:
+        UnsupportedError: a label means different values at different levels.
+    """
+    labels = [_labels(workspace, lookup, 0 if raw else lookup.height) for lookup in lookups]
+    classes = workspace.table("classes")
+    workspace.execute(
+        "frequency/population/classes",
+        target=classes,
+        table=table,
+        values=[exact_value(columns[column], "checked") for column in spec.quasi_identifiers],
+        labels=[_label(columns[column], index) for index, column in enumerate(spec.quasi_identifiers)],
+        everybody=[] if raw else _everybody(workspace, lookups, labels),
+    )
+    return classes, [_meaning(workspace, *item, classes) for item in zip(lookups, labels, strict=True)]
+
+
+def _label(column: Column, index: int) -> Sql:
+    """A cell as the label that it is; a raw value is its own label at level 0."""
+    return text_of(column, Sql(f"written.q{index}"))
+
+
+def text_of(column: Column, value: Sql) -> Sql:
+    """A value of a column as text that is compared exactly."""
+    return exact_text(Sql(f"CAST({value_text(column, value)} AS VARCHAR)"))
+
+
+def _labels(workspace: Workspace, lookup: Lookup, highest: int) -> Relation:
+    """The labels of every value at level 0 and above, up to the highest that counts."""
+    target = workspace.table(f"labels{lookup.index}")
+    labels = [exact_text(Sql(f"CAST(meant.l{level} AS VARCHAR)")) for level in range(highest + 1)]
+    workspace.execute("frequency/population/labels", target=target, lookup=lookup.table, labels=labels)
+    return target
+
+
+def _everybody(workspace: Workspace, lookups: Sequence[Lookup], labels: Sequence[Relation]) -> list[Sql]:
+    """Per quasi-identifier the labels that stand for everybody, as a list in SQL: its top, and the mask of a row.
+
+    An asterisk below the top is a value or a group, and a mask could not be told from it. One statement for all
+    hierarchies.
+
+    Raises:
+        UnsupportedError: a label means different values at different levels.
+    """
+    compiler = workspace.compiler
+    statements = [
+        compiler.statement("frequency/population/ambiguous", index=position, labels=table)
+        for position, table in enumerate(labels)
+    ]
+    found: list[Sql] = []
+    for position, ambiguous, asterisks in sorted(workspace.query(compiler.union(statements), len(lookups))):
+        lookup = lookups[int(position)]
+        if ambiguous:
+            raise UnsupportedError(
+                f"quasi_identifiers.{lookup.name}: {int(ambiguous)} labels of its hierarchy mean other values at one "
+                "level than at another, so whom a cell stands for is not known; give each group a label of its own"
+            )
+        own = [lookup.top, *([] if asterisks else [_MASK])]
+        found.append(sql_list([literal(label) for label in dict.fromkeys(own)]))
+    return found
+
+
+def _meaning(workspace: Workspace, lookup: Lookup, labels: Relation, classes: Relation) -> Meaning:
+    """The values that each label of the classes stands for."""
+    meaning = Meaning(workspace.table(f"meaning{lookup.index}"), lookup.has_nulls)
+    workspace.execute(
+        "frequency/population/meaning",
+        target=meaning.table,
+        labels=labels,
+        classes=classes,
+        index=lookup.index,
+        has_nulls=meaning.has_nulls,
+    )
+    return meaning
