@@ -16,29 +16,44 @@ from kanon_sql.disclosure.risk.attackers import (
     prosecutor,
 )
 from kanon_sql.disclosure.risk.combinations import Combination, combination_count, combinations
+from kanon_sql.disclosure.risk.dankar import ESTIMATORS, dankar
 from kanon_sql.disclosure.risk.estimate import Estimate
 from kanon_sql.disclosure.risk.histogram import Histogram
-from kanon_sql.disclosure.risk.measure import RiskFrames, combination_measures, histogram_of, population_matches
+from kanon_sql.disclosure.risk.k_map import KMapEstimate, k_map_estimate
+from kanon_sql.disclosure.risk.measure import (
+    RiskFrames,
+    combination_measures,
+    histogram_of,
+    population_matches,
+    with_estimates,
+)
 from kanon_sql.disclosure.risk.pitman import pitman
+from kanon_sql.disclosure.risk.snb import snb
 from kanon_sql.disclosure.risk.zayatz import zayatz
 
 __all__ = [
+    "ESTIMATORS",
     "Combination",
     "Estimate",
     "Histogram",
     "JournalistRisk",
+    "KMapEstimate",
     "Matches",
     "Risk",
     "RiskFrames",
     "combination_count",
     "combination_measures",
     "combinations",
+    "dankar",
     "histogram_of",
     "journalist",
+    "k_map_estimate",
     "largest_at_risk",
     "marketer",
     "pitman",
     "population_matches",
     "prosecutor",
+    "snb",
+    "with_estimates",
     "zayatz",
 ]

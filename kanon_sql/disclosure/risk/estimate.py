@@ -19,6 +19,7 @@ class Estimate:
         share: of the population's records; None likewise.
         reason: why it does not exist; None where it does.
         parameters: of the model that was fitted.
+        chosen: the estimator that a decision rule took; None for an estimator itself.
     """
 
     estimator: str
@@ -26,6 +27,7 @@ class Estimate:
     share: float | None
     reason: str | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
+    chosen: str | None = None
 
     @classmethod
     def of(cls, estimator: str, uniques: float, population: int, **parameters: float) -> Estimate:
@@ -45,6 +47,7 @@ class Estimate:
             "share": self.share,
             "reason": self.reason,
             "parameters": dict(self.parameters),
+            "chosen": self.chosen,
         }
 
 

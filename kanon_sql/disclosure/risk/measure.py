@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from kanon_sql.disclosure.risk.attackers import Matches
 from kanon_sql.disclosure.risk.combinations import Columns, Combination
+from kanon_sql.disclosure.risk.dankar import ESTIMATORS
 from kanon_sql.disclosure.risk.histogram import Histogram
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.evaluate import Frames, classes
 from kanon_sql.hierarchies import exact_value
+from kanon_sql.models import PrivacyModel
 from kanon_sql.sql import Relation, Sql, identifier, render
 
-__all__ = ["RiskFrames", "combination_measures", "histogram_of", "population_matches"]
+__all__ = ["RiskFrames", "combination_measures", "histogram_of", "population_matches", "with_estimates"]
 
 MOST_SIZES = 1_000_000
 
@@ -77,6 +79,19 @@ def histogram_of(workspace: Workspace, frames: RiskFrames) -> Histogram:
     refuse_incomplete(name, rows, there)
     nobody = sum(rows for size, _, rows in found if not size)
     return Histogram(sizes, rows, nobody)
+
+
+def with_estimates(workspace: Workspace, frames: RiskFrames, models: Sequence[PrivacyModel]) -> list[PrivacyModel]:
+    """The privacy models, those that an estimator judges with what it says of a table's population."""
+    histogram = histogram_of(workspace, frames)
+
+    def estimated(model: PrivacyModel) -> PrivacyModel:
+        if model.uniqueness_estimator is None:
+            return model
+        name, fraction = model.uniqueness_estimator
+        return model.with_estimate(ESTIMATORS[name](histogram, fraction).share, histogram.uniques)
+
+    return [estimated(model) for model in models]
 
 
 def population_matches(workspace: Workspace, frames: RiskFrames, population: RiskFrames, most: int) -> Matches:

@@ -1,0 +1,70 @@
+"""Personal k: every class is as large as the largest wish of anybody in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.spec import KAnonymityRequirement
+
+__all__ = ["PersonalKModel"]
+
+
+@dataclass(frozen=True)
+class PersonalKModel(PrivacyModel):
+    """Personalized k-anonymity (Gedik and Liu, ICDCS 2005, section 2): everybody wishes for a k of their own.
+
+    A column of the source holds the wishes; who has none there (NULL) has the default. Wishes are released, and a class
+    may have people with different ones: it is as large as the largest of them, so that no wish is disappointed.
+
+    Monotone without suppression: a union is at least as large as each part, hence as each wish. A satisfied class
+    merged with one that is too small for a large wish may be too small for it, too.
+    """
+
+    name: ClassVar[str] = "personal_k_anonymity"
+    requirement: ClassVar = KAnonymityRequirement
+    worst: ClassVar = "MAX"
+    second: ClassVar = "MIN"
+    second_is_size: ClassVar[bool] = True
+    wishes: str
+    default: int
+
+    @classmethod
+    def of(cls, requirement: KAnonymityRequirement) -> Self | None:
+        """Of a requirement that names a column."""
+        if requirement.column is None or requirement.default is None:
+            return None
+        return cls(requirement.column, requirement.default)
+
+    @property
+    def attribute(self) -> str:
+        """The column of wishes."""
+        return self.wishes
+
+    @property
+    def notation(self) -> str:
+        """Such as ``personal k-anonymity by wanted_k (5 without a wish)``."""
+        return f"personal k-anonymity by {self.wishes} ({self.default} without a wish)"
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The wishes as numbers."""
+        return {"wanted_k": self.default}
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Without suppression, for persons as well, of whom a union has at least as many as each part."""
+        return Monotonicity.WITHOUT_SUPPRESSION
+
+    def parameters(self) -> dict[str, Any]:
+        """None: the wishes are in the table."""
+        return {}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The largest wish."""
+        return {"wanted_k": None if worst is None else int(worst)}
+
+    def achieved_second(self, worst: float | None) -> dict[str, float | int | None]:
+        """The size of the smallest class."""
+        return {"k": None if worst is None else int(worst)}

@@ -1,0 +1,108 @@
+"""Population uniqueness by an estimate: few persons of a population are alone in their class there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+from kanon_sql.models.privacy.base import Monotonicity, PrivacyModel
+from kanon_sql.spec import PopulationUniquenessRequirement
+
+__all__ = ["PopulationUniquenessModel"]
+
+
+@dataclass(frozen=True)
+class UniquenessEstimate:
+    """What an estimator says of a table.
+
+    Attributes:
+        share: of the population that is unique there; None where the estimator does not exist for the table.
+        uniques: records that are unique in the table.
+    """
+
+    share: float | None
+    uniques: int
+
+
+@dataclass(frozen=True)
+class PopulationUniquenessModel(PrivacyModel):
+    """The share of a population that is unique in it, estimated from the sizes of a sample's classes.
+
+    Dankar, El Emam, Neisa and Roffey (2012). The estimate is of the whole table, so every class violates where it is
+    too large. Where no record of the table is unique in it, none is unique in the population, whatever an estimator
+    says of others; where one is and the estimator does not exist, or says that nobody is, nothing is known.
+
+    A table must be measured first, by :meth:`with_estimate`.
+    """
+
+    name: ClassVar[str] = "population_uniqueness"
+    requirement: ClassVar = PopulationUniquenessRequirement
+    worst: ClassVar = "MIN"
+    is_estimate: ClassVar[bool] = True
+    most: float
+    fraction: float
+    estimator: str
+    estimate: UniquenessEstimate | None = field(default=None, kw_only=True)
+
+    @classmethod
+    def of(cls, requirement: PopulationUniquenessRequirement) -> Self:
+        """With the requirement's parameters."""
+        return cls(requirement.share, requirement.sampling_fraction, requirement.estimator)
+
+    @property
+    def notation(self) -> str:
+        """Such as ``population uniqueness of at most 0.001 by estimate (dankar)``."""
+        return f"population uniqueness of at most {self.most:g} by estimate ({self.estimator})"
+
+    @property
+    def search_obstacle(self) -> str:
+        """Of many generalizations, a search would take one for which the estimate happens to be low."""
+        return (
+            "a search asks about many generalizations, and would take one for which the estimate happens to be low; "
+            "search with other requirements, such as k_map with a sampling_fraction, and use this one with check"
+        )
+
+    @property
+    def assumption(self) -> str:
+        """A random sample, and the estimator's model."""
+        return (
+            f"population uniqueness is an estimate ({self.estimator}) and not proven: the table is believed to be a "
+            f"random sample of {self.fraction:g} of its population, and the sizes of the population's classes to be "
+            "distributed as the estimator says"
+        )
+
+    @property
+    def uniqueness_estimator(self) -> tuple[str, float]:
+        """Its name in a spec, and the sampling fraction."""
+        return self.estimator, self.fraction
+
+    def with_estimate(self, share: float | None, uniques: int) -> Self:
+        """The model once the table was measured."""
+        return replace(self, estimate=UniquenessEstimate(share, uniques))
+
+    @property
+    def satisfied(self) -> bool:
+        """Whether the estimate is low enough, or nobody of the table can be unique.
+
+        Raises:
+            LookupError: the table was not measured.
+        """
+        if self.estimate is None:
+            raise LookupError("the table was not measured before it was judged")
+        if not self.estimate.uniques:
+            return True
+        return self.estimate.share is not None and 0 < self.estimate.share <= self.most
+
+    def monotonicity(self, by_person: bool) -> Monotonicity:
+        """Never: an estimate may rise where classes are merged."""
+        return Monotonicity.NEVER
+
+    def parameters(self) -> dict[str, Any]:
+        """Whether it is satisfied."""
+        return {"satisfied": self.satisfied}
+
+    def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
+        """The estimate, and how many records are unique in the table."""
+        if self.estimate is None:
+            return {"share": None, "sample_uniques": None}
+        return {"share": self.estimate.share, "sample_uniques": self.estimate.uniques}
