@@ -4,18 +4,21 @@
     python benchmarks/engines.py --engine sqlite      # one of them; may be repeated
     python benchmarks/engines.py --rows 100000 --repeat 1 --json FILE
     python benchmarks/engines.py --engine spark --workers 1 --rows 10000000 --columns 5
+    python benchmarks/engines.py --rows 100000 --recoding local    # nothing suppressed; also of what else is in classes
 
 The case is ``million-release`` of bench.py: the resampled Adult extract, nine quasi-identifiers, k = 10,
 5 % suppression, the optimum under loss, from connecting to the verified and published table. The limit is
 measured on a plain connection, in turn with the runs: one GROUP BY over the quasi-identifiers and one
 CREATE TABLE AS SELECT of the whole table. Medians of ``--repeat`` runs; servers are those of the tests,
-Spark is a driver and ``--workers`` processes of one core with Spark's own settings for large tables.
+Spark is a driver and ``--workers`` processes of one core with Spark's own settings for large tables. ``release`` is
+the beginning of a hash of the released rows, whatever their order: the same on every engine.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import json
 import statistics
 import sys
@@ -113,10 +116,20 @@ def limit_seconds(subject: Subject, names: list[str]) -> tuple[float, float]:
     return seconds[0], seconds[1]
 
 
+def fingerprint(subject: Subject, names: list[str]) -> str:
+    """The same for two tables that hold the same rows."""
+    columns = ", ".join(map(subject.dialect.quote, names))
+    rows = subject.fetch(f"SELECT {columns}, COUNT(*) FROM adult_release GROUP BY {columns}")
+    return hashlib.sha256(repr(sorted([*map(str, row[:-1]), int(row[-1])] for row in rows)).encode()).hexdigest()[:8]
+
+
 def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) -> dict[str, Any]:
     names = QUASI_IDENTIFIERS[: options.columns]
     asked = specification(adult, "optimal")
     asked["quasi_identifiers"] = {column: asked["quasi_identifiers"][column] for column in names}
+    if options.recoding is not None:
+        asked |= {"recoding": options.recoding, "suppression": {"limit": 0}}
+        del asked["search"]
     spec = kanon_sql.Spec.from_dict(asked)
     subject = opened(name, options.workers)
     try:
@@ -135,11 +148,12 @@ def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) 
             engine.close()
             seconds.append(time.perf_counter() - started)
             assert result.passed
+        release = fingerprint(subject, names)
     finally:
         subject.close()
     group_by, copy = (statistics.median(times) for times in zip(*limits, strict=True))
     median = statistics.median(seconds)
-    assert result.search is not None
+    nodes = result.search.nodes_evaluated if result.search is not None else None
     return {
         "version": version,
         "rows": result.rows["source"],
@@ -148,11 +162,13 @@ def run_engine(name: str, path: Path, adult: Path, options: argparse.Namespace) 
         "copy": round(copy, 2),
         "ratio": round(median / (group_by + copy), 1),
         "target": TARGETS[name],
-        "nodes": result.search.nodes_evaluated,
+        "nodes": nodes,
         "statements": result.cost.statements,
         "scans": result.cost.source_scans,
         "fetched": result.cost.rows_fetched,
         "loss": result.metrics["loss"],
+        "mean_loss": result.mean_loss,
+        "release": release,
     }
 
 
@@ -163,13 +179,14 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--columns", type=int, default=len(QUASI_IDENTIFIERS), help="quasi-identifiers, from the first")
+    parser.add_argument("--recoding", help="such as local; full_domain by default")
     parser.add_argument("--workers", type=int, default=2, help="Spark's executors")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
     adult = adult_directory(options.adult)
     if not (adult / "adult.csv").is_file():
         parser.error(f"there is no adult.csv in {adult}; give its directory with --adult")
-    columns = "version seconds group_by copy ratio target nodes statements scans fetched".split()
+    columns = "version seconds group_by copy ratio target nodes statements scans fetched release".split()
     print(f"{'engine':<12}" + "".join(f"{name:>12}" for name in columns))
     figures = {}
     with tempfile.TemporaryDirectory(prefix="kanon_bench_") as directory:
@@ -182,7 +199,7 @@ def main() -> None:
             except Missing as missing:
                 print(f"{name:<12}{missing}")
                 continue
-            print(f"{name:<12}" + "".join(f"{figures[name][column]:>12}" for column in columns), flush=True)
+            print(f"{name:<12}" + "".join(f"{figures[name][column]!s:>12}" for column in columns), flush=True)
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "engines": figures}, indent=2) + "\n")
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
     from kanon_sql.report.html import html_fragment, html_report
-    from kanon_sql.spec import Spec
+    from kanon_sql.spec import Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import Result
     from kanon_sql.verbs.risk import risk
+    from kanon_sql.verbs.tabulate import Tabulation, tabulate
 
 __all__ = [
     "AuditResult",
@@ -36,6 +37,8 @@ __all__ = [
     "Result",
     "Spec",
     "SpecError",
+    "TableSpec",
+    "Tabulation",
     "__version__",
     "anonymize",
     "apply",
@@ -51,6 +54,7 @@ __all__ = [
     "plan",
     "render",
     "risk",
+    "tabulate",
 ]
 
 _HOME = {
@@ -63,6 +67,8 @@ _HOME = {
     "Result": "kanon_sql.verbs.result",
     "Spec": "kanon_sql.spec",
     "SpecError": "kanon_sql.errors",
+    "TableSpec": "kanon_sql.spec",
+    "Tabulation": "kanon_sql.verbs.tabulate",
     "anonymize": "kanon_sql.verbs.anonymize",
     "apply": "kanon_sql.verbs.apply",
     "audit": "kanon_sql.verbs.audit",
@@ -77,6 +83,7 @@ _HOME = {
     "plan": "kanon_sql.verbs.plan",
     "render": "kanon_sql.verbs.render",
     "risk": "kanon_sql.verbs.risk",
+    "tabulate": "kanon_sql.verbs.tabulate",
 }
 
 

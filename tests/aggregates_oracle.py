@@ -6,8 +6,11 @@ Nothing here is shared with the product: rows are tuples of numbers or None, and
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from fractions import Fraction
 from math import floor, inf
+from typing import Any
 
 Row = Sequence[int | None]
 
@@ -89,6 +92,19 @@ def least_squares(values: Sequence[int], k: int) -> Fraction:
             else inf
         )
     return Fraction(best[-1])
+
+
+def whole(value: Any) -> int | None:
+    """A value as a whole number: cents of a decimal and of a float, days, seconds."""
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, Decimal):
+        return int(value * 100)
+    if isinstance(value, float):
+        return floor(value * 100 + 0.5)
+    if isinstance(value, datetime):
+        return floor((value - datetime(1970, 1, 1)).total_seconds())
+    return (value - date(1970, 1, 1)).days
 
 
 def aggregate(values: Sequence[int | None], function: str) -> int | None:

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+import typer.testing
 from command_line import SPEC, make_clinic, run
 from hypothesis import settings
+from strategies import TIMES
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
 
 pytest.register_assert_rewrite("audits", "oracle_answers", "ordered", "search_problems", "specs")
 
-# A shared or slow machine must not fail a test: what is slow is measured in benchmarks/.
-settings.register_profile("no-deadline", deadline=None)
-settings.load_profile("no-deadline")
+# A shared or slow machine must not fail a test: what is slow is measured in benchmarks/. A run tries the same random
+# tables every time, so that a change is what fails; with KANON_EXAMPLES each run draws new ones.
+settings.register_profile("steady", deadline=None, derandomize=TIMES == 0)
+settings.load_profile("steady")
+
+# A process of the program builds its commands once; so does a process of tests.
+typer.testing._get_command = cache(typer.testing._get_command)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -29,7 +36,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             from test_conformance import is_core, is_left_out
 
             if is_left_out(item):
-                item.add_marker(pytest.mark.skip("other cases run its statements on this engine"))
+                item.add_marker(pytest.mark.skip("other cases or engines show what it would show"))
             if not is_core(item):
                 item.add_marker(pytest.mark.slow)
 
@@ -39,39 +46,79 @@ def quoted(name: str) -> str:
 
 
 class Database:
-    """A database, and the engine that kanon_sql uses it through."""
+    """A database, and the engine that kanon_sql uses it through.
+
+    Attributes:
+        touched: somebody had the connection itself, and may have left anything there.
+    """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
-        self.connection = connection
-        self.engine: Engine = kanon_sql.connect(connection)
+        self._connection = connection
+        self.touched = False
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        self.touched = True
+        return self._connection
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Connected when it is asked for, which is after the tables were made."""
+        return kanon_sql.connect(self._connection)
+
+    def clear(self) -> bool:
+        """Drop what is there. Returns whether another test may have the connection."""
+        if self.touched:
+            return False
+        for query in (
+            "SELECT view_name FROM duckdb_views() WHERE NOT internal",
+            "SELECT table_name FROM duckdb_tables()",
+        ):
+            kind = "VIEW" if "views" in query else "TABLE"
+            for (name,) in self._connection.execute(query).fetchall():
+                self._connection.execute(f"DROP {kind} {quoted(name)}")
+        return not self.tables()
 
     def table(self, name: str, columns: Mapping[str, str] | Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Create a table. Columns without a type are text."""
         types = columns if isinstance(columns, Mapping) else dict.fromkeys(columns, "VARCHAR")
         listed = ", ".join(f"{quoted(column)} {kind}" for column, kind in types.items())
-        self.connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} ({listed})")
+        self._connection.execute(f"CREATE OR REPLACE TABLE {quoted(name)} ({listed})")
         if rows:
             row = f"({', '.join('?' * len(types))})"
             cells = [cell for line in rows for cell in line]
-            self.connection.execute(f"INSERT INTO {quoted(name)} VALUES {', '.join([row] * len(rows))}", cells)
+            self._connection.execute(f"INSERT INTO {quoted(name)} VALUES {', '.join([row] * len(rows))}", cells)
 
     def columns(self, name: str) -> list[str]:
-        return [line[0] for line in self.connection.execute(f"DESCRIBE {quoted(name)}").fetchall()]
+        return [line[0] for line in self._connection.execute(f"DESCRIBE {quoted(name)}").fetchall()]
 
     def rows(self, name: str) -> list[tuple[Any, ...]]:
-        return self.connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
+        return self._connection.execute(f"SELECT * FROM {quoted(name)}").fetchall()
 
     def tables(self) -> list[str]:
         """Everything that stands in the database, scratch included."""
-        found = self.connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
+        found = self._connection.execute("SELECT table_name FROM information_schema.tables ORDER BY 1").fetchall()
         return [line[0] for line in found]
+
+
+_idle: list[duckdb.DuckDBPyConnection] = []
+"""Empty databases: opening one takes longer than many a test."""
+
+
+def opened() -> duckdb.DuckDBPyConnection:
+    return _idle.pop() if _idle else duckdb.connect(config={"threads": 2})
 
 
 @pytest.fixture
 def database() -> Iterator[Database]:
     """An empty database of the test's own."""
-    with duckdb.connect(config={"threads": 2}) as connection:
-        yield Database(connection)
+    connection = opened()
+    made = Database(connection)
+    yield made
+    if made.clear():
+        _idle.append(connection)
+    else:
+        connection.close()
 
 
 @pytest.fixture(scope="module")

@@ -166,6 +166,8 @@ class Published(DryEngine):
             return [(*rows[0][:4], 1, *rows[0][5:])]
         if statement.name == "disclosure/attacks/consistent":
             return [(0, 0, 2, 0, *rows[0][4:])]  # two classes stand for one record
+        if statement.name == "evaluate/consistency/summary":
+            return [(0, 0, 0, 0, 2, 0)]  # two classes stand for one record
         if statement.name in ("disclosure/attacks/cells", "disclosure/beliefs/weights"):
             return [(0, 1)]
         if statement.name == "frequency/population/overlap":
@@ -191,6 +193,7 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.hierarchy(engine, spec_of(), reveal=3)
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())
+    run_tabulations(engine)
     doctor(engine)
     clean(engine, drop=True)
     if dialect in OF_SQLMESH:
@@ -203,6 +206,23 @@ def statements(dialect: str) -> list[Statement]:
     if dialect == "duckdb":  # the demo makes a DuckDB file
         _make_visits(engine, None)
     return found + engine.meter.log
+
+
+def run_tabulations(engine: Published) -> None:
+    """Counts and sums, of rows and of contributors; the dimensions have labels at several levels, and NULL."""
+    given: dict[str, Any] = {
+        "version": 1, "source": "clinic.visits", "release": "clinic.visits_release",
+        "dimensions": {
+            "sex": {"hierarchy": {"tree": {"x": ["M"], "y": ["F"]}}, "levels": [0, 1]}, "age": {"total": False},
+        },
+        "rules": {"threshold": 3},
+    }  # fmt: skip
+    rules = {"threshold": 3, "dominance": {"n": 2, "k": 75}, "p_percent": 10, "pq": {"p": 10, "q": 50}}
+    several = {**given, "measure": "person", "rules": rules}
+    for changes in ({}, {"unit": "dx"}, {"unit": "dx", "count": "rows"}):
+        kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
+    for unit in (None, "dx"):
+        kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": unit}))
 
 
 BY_NAME = {column.name: column for column in COLUMNS}
@@ -347,6 +367,8 @@ def run_checks_of_references(engine: Published) -> None:
         {"bayes_optimal": {"attribute": "dx", "delta": 0.1, "epsilon": 0.01}},
     ]
     kanon_sql.check(engine, spec_of(privacy=of_beliefs), "clinic.other")
+    of_both_sides = [{"kk_anonymity": {"k": 2, "kind": kind}} for kind in ("kk", "1k", "k1", "global_1k")]
+    kanon_sql.check(engine, spec_of(privacy=of_both_sides), "clinic.other")
     by_hierarchy = [{"t_closeness": {"attribute": "dx", "t": 0.5, "distance": "hierarchical", "hierarchy": DX}}]
     kanon_sql.check(engine, spec_of(privacy=by_hierarchy), "clinic.other")
     by_rule = [{"t_closeness": {**by_hierarchy[0]["t_closeness"], "hierarchy": {"prefix": [2, 1]}}}]

@@ -7,12 +7,19 @@ Nothing here shares a line with the package. What is promised:
 - every row goes to the first class that covers it; classes that violate are given up, those first that no row of an
   earlier one may still join, and their rows go on;
 - what no class covers at the end is suppressed.
+
+Where cuts are kept:
+
+- all rows begin as one class; in each step a class that has a cut is divided: values from the bound on, and NULL, go to
+  the upper side, and all values to the lower one where the bound is NULL;
+- where one side violates, all rows go where the other goes; where both do, the class is divided no more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from model_oracle import Hierarchy, frequencies, height_of, judge, model_of
 from recoding_oracle import domain_of
@@ -166,3 +173,61 @@ def levels_of(problem: RandomProblem) -> dict[str, Sequence[int]]:
         low, high = problem.levels.get(column, (0, height_of(plain)))
         found[column] = range(low, high + 1)
     return found
+
+
+@dataclass(frozen=True)
+class KeptCut:
+    """A row of a table of cuts: a class, the column, the class of the upper side, and what that begins with."""
+
+    step: int
+    part: int
+    attribute: int
+    piece: int
+    bound: Any
+
+
+def cuts_in(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[tuple[int, int], KeptCut]:
+    """The kept cuts by their step and class."""
+    found = {}
+    for row in rows:
+        held = dict(zip(names, row, strict=True))
+        cut = KeptCut(held["step"], held["part"], held["attribute"], held["piece"], held[f"bound{held['attribute']}"])
+        assert (cut.step, cut.part) not in found
+        assert [held[name] for name in names if name.startswith("bound")].count(None) >= len(names) - 5
+        found[cut.step, cut.part] = cut
+    return found
+
+
+def divided(
+    rows: Sequence[Sequence[Any]],
+    cuts: Mapping[tuple[int, int], KeptCut],
+    satisfies: Callable[[Sequence[int]], bool],
+) -> list[list[int]]:
+    """The classes that kept cuts divide rows into.
+
+    Args:
+        rows: per row, per column, its value as bounds are compared; None is NULL.
+        cuts: from :func:`cuts_in`.
+        satisfies: whether rows, by their numbers, satisfy together.
+    """
+    closed, waiting = [], [(0, 1, list(range(len(rows))))]
+    while waiting:
+        step, part, members = waiting.pop()
+        cut = cuts.get((step, part))
+        if cut is None:
+            closed.append(members)
+            continue
+        low = [number for number in members if not _is_above(rows[number][cut.attribute], cut.bound)]
+        high = [number for number in members if number not in low]
+        low_holds, high_holds = bool(low) and satisfies(low), bool(high) and satisfies(high)
+        if low_holds and high_holds:
+            waiting += [(step + 1, part, low), (step + 1, cut.piece, high)]
+        elif low_holds or high_holds:
+            waiting.append((step + 1, part if low_holds else cut.piece, members))
+        else:
+            closed.append(members)
+    return closed
+
+
+def _is_above(value: Any, bound: Any) -> bool:
+    return value is None or (bound is not None and value >= bound)

@@ -300,7 +300,9 @@ def model_of(requirement: Requirement) -> tuple[str, Mapping[str, Any]]:
 def name_of(requirement: Requirement) -> str:
     """k_anonymity; l_diversity:<kind>:<attribute>; t_closeness:<distance>:<attribute>; ..."""
     model, parameters = model_of(requirement)
-    return ":".join([model, *(parameters[key] for key in ("kind", "distance", "attribute") if key in parameters)])
+    return ":".join(
+        [model, *(parameters[key] for key in ("kind", "distance", "attribute", "column") if key in parameters)]
+    )
 
 
 def judge(
@@ -315,6 +317,10 @@ def judge(
     """
     model, parameters = model_of(requirement)
     size = class_size(rows, unit)
+    if model == "k_anonymity" and "column" in parameters:
+        wishes = [row[parameters["column"]] for row in rows]
+        largest = max(parameters["default"] if wish is None else wish for wish in wishes)
+        return largest, size >= largest
     if model == "k_anonymity":
         return size, size >= parameters["k"]
     counts = frequencies(rows, parameters["attribute"], unit)
@@ -349,5 +355,7 @@ def judge(
 def worst(requirement: Requirement, measures: Iterable[float]) -> float | None:
     """The measure of the whole release: that of its weakest class; None when there is no class."""
     model, parameters = model_of(requirement)
-    larger_is_worse = model in LARGER_IS_WORSE or parameters.get("kind") in ("recursive", "npd_recursive")
+    larger_is_worse = (
+        model in LARGER_IS_WORSE or "column" in parameters or parameters.get("kind") in ("recursive", "npd_recursive")
+    )
     return (max if larger_is_worse else min)(measures, default=None)

@@ -12,7 +12,7 @@ where it is widest, as a share of the column's values, among those whose median 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,6 +131,36 @@ def set_of(label: str | None, ordered: Ordered, released: Sequence[Any]) -> set[
         assert label[-1] == "]", label
         first, last = (by_text[end] for end in label[1:-1].split(", ", 1))
     return set(ordered.values[first : last + 1])
+
+
+def text_of(held: Set[Any], released: Set[Any], ordered: Ordered) -> str | None:
+    """What values are released as that have one label.
+
+    Args:
+        held: these values, as released rows have them.
+        released: those of all released rows.
+        ordered: the column.
+    """
+    places, null = sorted(map(ordered.place, held - {None})), None in held
+    if not places:
+        return None
+    low, high = (str(ordered.values[place]) for place in (places[0], places[-1]))
+    if len(held) == 1:
+        return low
+    ends = sorted(map(ordered.place, released - {None}))
+    begins, closes = places[0] == ends[0], places[-1] == ends[-1]
+    everything = places[-1] - places[0] + 1 + null == ordered.size
+    if everything if ordered.listed else begins and closes and (null or None not in released):
+        return "*"
+    if len(places) == 1:
+        text = low
+    elif ordered.listed:
+        text = f"{low}..{high}"
+    elif begins and closes:
+        text = "not NULL"
+    else:
+        text = f"<= {high}" if begins else f">= {low}" if closes else f"[{low}, {high}]"
+    return f"{text} or NULL" if null else text
 
 
 def ends_in(label: str | None) -> list[str]:

@@ -106,6 +106,8 @@ class Oracle:
 
         def is_monotone(requirement: Requirement) -> bool:
             model, parameters = model_of(requirement)
+            if model == "k_anonymity" and "column" in parameters:
+                return self.max_rows == 0
             if model == "k_anonymity":
                 return True
             always = model == "p_sensitive_k_anonymity" or parameters.get("kind") == "distinct"

@@ -38,6 +38,8 @@ def key_of(requirement: Requirement) -> str:
     """Where a result has a requirement."""
     model, parameters = model_of(requirement)
     name = KEYS.get(parameters.get("kind", parameters.get("distance")), model)
+    if "column" in parameters:
+        return f"personal_k_anonymity({parameters['column']})"
     return name if model == "k_anonymity" else f"{name}({parameters['attribute']})"
 
 
@@ -45,7 +47,7 @@ def reached(requirement: Requirement, measure: float | None) -> dict[str, float 
     """The oracle's worst measure in the words of a result."""
     model, parameters = model_of(requirement)
     if model == "k_anonymity":
-        return {"k": measure}
+        return {"wanted_k" if "column" in parameters else "k": measure}
     if model == "t_closeness":
         return {"t": None if measure is None or math.isinf(measure) else measure}
     finite = None if measure is None or math.isinf(measure) else measure

@@ -38,7 +38,7 @@ from sqlglot import exp
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Spec, TableSpec
 from kanon_sql.testing import Subject
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -211,7 +211,10 @@ class Run:
         assert isinstance(data, dict), f"{block.place}: not a mapping"
         if block.title is not None:
             self._csv(block)
-        if {"version", "source"} <= data.keys():
+        if {"version", "source", "dimensions"} <= data.keys():
+            table = TableSpec.load(block.title) if block.title is not None else TableSpec.parse(block.text, block.place)
+            assert table.rules
+        elif {"version", "source"} <= data.keys():
             spec = Spec.load(block.title) if block.title is not None else Spec.parse(block.text, block.place)
             assert spec.privacy
         elif "jobs" in data:

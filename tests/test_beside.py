@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 from command_line import SPEC, make_clinic, refused, run
 
 import kanon_sql
+from kanon_sql.engines import duckdb as duckdb_engine
 from kanon_sql.report.json import result_schema
 
 
@@ -92,3 +95,40 @@ def test_local_recoding_beside_full_domain(clinic: Path) -> None:
     assert result.beside is not None
     assert result.beside["mean_loss"] == kanon_sql.plan(engine, spec).mean_loss
     engine.close()
+
+
+def test_a_plan_says_by_itself_what_local_recoding_would_lose_where_that_is_quick(clinic: Path) -> None:
+    plain = ("plan", "spec.yml", "-d", "clinic.duckdb", "-q", "--format", "json")
+    quick, left_out = (json.loads(run(*plain, *more).stdout) for more in ((), ("--beside", "none")))
+    instead = json.loads(run(*plain, "--beside", "local").stdout)
+    assert quick["beside"] == instead["beside"]
+    assert left_out["beside"] is None
+    assert quick["cost"]["source_scans"] == left_out["cost"]["source_scans"] == 1
+
+
+def _many_vectors(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    few = replace(duckdb_engine.CAPABILITIES, quick_vectors=1)
+    monkeypatch.setattr(duckdb_engine.DuckDBEngine, "capabilities", few)
+    return {}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        pytest.param(lambda _: {"recoding": "local"}, id="local already"),
+        pytest.param(lambda _: {"privacy": [{"l_diversity": {"attribute": "diagnosis", "l": 2}}]}, id="values too"),
+        pytest.param(lambda _: {"search": {"algorithm": "k_optimize"}}, id="intervals"),
+        pytest.param(_many_vectors, id="many vectors"),
+    ],
+)
+def test_nothing_is_said_where_it_is_not_quick_or_not_possible(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, changed: Callable[[pytest.MonkeyPatch], dict[str, Any]]
+) -> None:
+    written = kanon_sql.Spec.load("spec.yml").to_dict()
+    spec = kanon_sql.Spec.from_dict({**written, **changed(monkeypatch)})
+    with kanon_sql.connect("clinic.duckdb", read_only=True) as engine:
+        alone, quick = kanon_sql.plan(engine, spec), kanon_sql.plan(engine, spec, beside="quick")
+    assert quick.passed
+    assert quick.beside is None
+    assert quick.notes == alone.notes
+    assert quick.cost.statements - alone.cost.statements in (0, 1)

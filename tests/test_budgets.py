@@ -49,7 +49,7 @@ def test_help_imports_the_verbs_and_nothing_that_they_use(arguments: tuple[str, 
     assert not roots(modules) & HEAVY
     own = {name for name in modules if name.startswith("kanon_sql.")}
     assert {name.split(".")[1] for name in own} == {"cli", "errors", "version"}
-    assert len(own) <= 29, sorted(own)
+    assert len(own) <= 30, sorted(own)
 
 
 def test_completing_imports_no_more_than_help(tmp_path: Path) -> None:
@@ -63,11 +63,11 @@ def test_completing_imports_no_more_than_help(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_wheel_is_small(tmp_path: Path) -> None:
-    """Code, templates and schemas, 700 files: 1.03 MB at the end of 2026."""
+    """Code, templates and schemas, 850 files: 1.21 MB at the end of 2026, a fifth of it what a file takes by itself."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
     subprocess.run(command, capture_output=True, check=True, cwd=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.stat().st_size < 1_200_000
+    assert wheel.stat().st_size < 1_300_000
     with zipfile.ZipFile(wheel) as files:
         assert sum(item.file_size for item in files.infolist()) < 4_000_000
         suffixes = {Path(item.filename).suffix for item in files.infolist() if ".dist-info/" not in item.filename}

@@ -132,6 +132,10 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
             assert run("anonymize", f"{name}.yml", "-d", "clinic.duckdb").exit_code == 0
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
+    if verb == "tabulate":
+        (clinic / "table.yml").write_text(
+            "version: 1\nsource: visits\nrelease: ages\ndimensions: {diagnosis: }\nrules: {threshold: 5}\n"
+        )
     if verb == "apply":
         (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0

@@ -97,6 +97,9 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
         (["plain.yml", "--k", "5,x"], "whole numbers separated by commas"),
         (["plain.yml", "--k", "0,5"], "of at least 1"),
         (["plain.yml", "--k", "5,5"], "different whole numbers"),
+        (["plain.yml", "--columns", "1,x"], "--columns: expected whole numbers"),
+        (["plain.yml", "--columns", "0,1"], "of at least 1 for columns"),
+        (["plain.yml", "--columns", "1,3"], "plain.yml: --columns 3: expected at most 2"),
         (["no_k.yml", "--k", "2,5"], "no k_anonymity whose k could be changed"),
         (["plain.yml", "plain.yml"], "given twice"),
         (["plain.yml", "--k", "2,5", "--report", "nowhere/x.html"], "existing directory"),
@@ -104,6 +107,43 @@ def test_a_k_that_cannot_be_met_is_shown_and_fails(clinic: Path) -> None:
 )
 def test_compare_refuses(clinic: Path, arguments: list[str], message: str) -> None:
     assert message in refused(run("compare", *arguments, "-d", "clinic.duckdb"), 2)
+
+
+# --- Columns ---------------------------------------------------------------------------------
+
+
+def test_a_line_per_number_of_columns_is_what_plan_says_of_a_spec_with_these(clinic: Path) -> None:
+    engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
+    spec = kanon_sql.Spec.load(clinic / "plain.yml")
+    found = compare(engine, {"plain": spec}, [2, 7], columns=[1, 2])
+    assert [(item.columns, item.k) for item in found.runs] == [(1, 2), (1, 7), (2, 2), (2, 7)]
+    for item in found.runs:
+        assert item.columns is not None
+        assert item.result is not None
+        written = spec.to_dict()
+        names = ["age", "zip"][: item.columns]
+        own = {**written, "quasi_identifiers": {name: written["quasi_identifiers"][name] for name in names}}
+        alone = kanon_sql.plan(engine, with_k(kanon_sql.Spec.from_dict(own), item.k))
+        alike({**item.result.to_dict(), "cost": None}, {**alone.to_dict(), "cost": None})
+        assert list(item.result.node or ()) == names
+        same = compare(engine, {"plain": kanon_sql.Spec.from_dict(own)}, [2, 7]).runs
+        marks = {other.k: other.dominated for other in same}
+        assert item.dominated == marks[item.k], "runs about other columns are not better or worse"
+    jsonschema.Draft202012Validator(comparison_schema()).validate(found.to_dict())
+    engine.close()
+
+
+def test_a_spec_that_cannot_do_without_a_column_is_a_line_with_the_reason(clinic: Path) -> None:
+    text = (clinic / "plain.yml").read_text()
+    (clinic / "sets.yml").write_text(text.replace("{k: 5}", "{k: 5, quasi_identifiers: [zip]}"))
+    result = run("compare", "sets.yml", "-d", "clinic.duckdb", "--columns", "1,2", "-q")
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^ +1 +\S* +none", result.stdout, re.MULTILINE)
+    assert re.search(r"^ +2 +\S* +PASS", result.stdout, re.MULTILINE)
+    assert re.search(r"Not possible\n.*\n +1 +.*zip", result.stdout)
+    (clinic / "again.yml").write_text((clinic / "sets.yml").read_text())
+    files = ["sets.yml", "again.yml"]
+    assert "none of the runs is possible" in refused(run("compare", *files, "-d", "clinic.duckdb", "--columns", "1"), 2)
 
 
 # --- Recodings --------------------------------------------------------------------------------
@@ -163,7 +203,7 @@ def test_a_recoding_that_a_spec_cannot_have_is_a_line_with_the_reason(clinic: Pa
     jsonschema.Draft202012Validator(comparison_schema()).validate(data)
     assert (data["passed"], data["runs"][1]["result"]) == (True, None)
     assert "full-domain recoding" in data["runs"][1]["reason"]
-    assert "none of the recodings is possible" in refused(
+    assert "none of the runs is possible" in refused(
         run("compare", "cuts.yml", "-d", "clinic.duckdb", "--recoding", "local,local:best"), 2
     )
 

@@ -25,9 +25,9 @@ from strategies import examples, hierarchies
 import kanon_sql
 from kanon_sql import Spec, audit
 from kanon_sql.disclosure.attacks import Attack
-from kanon_sql.disclosure.attacks.matching import matches_of
 from kanon_sql.engines import Row
 from kanon_sql.errors import UnsupportedError
+from kanon_sql.evaluate import matches_of
 from kanon_sql.report.json import audit_schema
 from kanon_sql.sql import Statement
 from kanon_sql.testing import Subject

@@ -10,10 +10,12 @@ from typing import Any
 import duckdb
 import pytest
 import sqlalchemy
+from campaign.wire import Point, Wire
 from conftest import Database
 from servers import subject_of
 
 import kanon_sql
+from kanon_sql.engines.duckdb import DuckDBEngine
 from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.testing import Subject
 
@@ -58,6 +60,72 @@ def test_macros_of_duckdb_made_after_it_was_connected(database: Database, make: 
     with pytest.raises(UnsupportedError, match="macros"):
         kanon_sql.anonymize(database.engine, spec(release="released"))
     assert "released" not in database.tables()
+
+
+@pytest.fixture
+def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that list all functions, as they come."""
+    listed: list[str] = []
+    execute = DuckDBEngine._execute
+
+    def counted(self: DuckDBEngine, sql: Any) -> Any:
+        listed.extend([sql] if "duckdb_functions" in str(sql) else [])
+        return execute(self, sql)
+
+    monkeypatch.setattr(DuckDBEngine, "_execute", counted)
+    return listed
+
+
+def test_macros_are_looked_for_once_where_nobody_else_does_anything(database: Database, listings: list[str]) -> None:
+    """A release, checks and a search in transactions of our own, on one connection: none can have made a macro."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    for _ in range(2):
+        kanon_sql.anonymize(database.engine, spec(release="released")).raise_for_failure()
+        kanon_sql.check(database.engine, spec(), "people")
+        kanon_sql.plan(database.engine, spec())
+    assert len(listings) == 1
+    assert len(database.connection.sql("FROM people").fetchall()) == 8, "no result of ours is left unread"
+    database.connection.cursor().execute("SELECT 1")
+    kanon_sql.check(database.engine, spec(), "people")
+    assert len(listings) == 2
+
+
+@pytest.mark.parametrize("who", ["another connection", "the same", "the same, in its transaction"])
+def test_a_macro_made_between_two_runs_is_found(database: Database, who: str) -> None:
+    database.table("people", ["q", "s"], ROWS * 2)
+    for _ in range(2):
+        kanon_sql.check(database.engine, spec(), "people")
+    used = database.connection.cursor() if who == "another connection" else database.connection
+    if who == "the same, in its transaction":
+        used.execute("BEGIN")
+    used.execute("CREATE MACRO sum(x) AS 1000")
+    with pytest.raises(UnsupportedError, match="macros"):
+        database.engine.refuse_other_meanings()
+    with pytest.raises(UnsupportedError, match="macros"):
+        kanon_sql.check(database.engine, spec(), "people")
+
+
+def test_a_macro_made_during_a_run_is_found(database: Database) -> None:
+    """Before any statement of a check but the last one, which nothing is asked after."""
+    database.table("people", ["q", "s"], ROWS * 2)
+    kanon_sql.check(database.engine, spec(), "people")
+    names: list[str] = []
+    with kanon_sql.connect(database.connection.cursor()) as engine:
+        Wire(engine, lambda point: names.append(point.name) if point.when == "before" else None)
+        kanon_sql.check(engine, spec(), "people")
+    for place in range(1, len(names) + 1):
+        other = database.connection.cursor()
+
+        def act(point: Point, other: Any = other, place: int = place) -> None:
+            if point.when == "before" and point.number == place:
+                other.execute("CREATE MACRO sum(x) AS 1000")
+
+        with kanon_sql.connect(database.connection.cursor()) as engine:
+            kanon_sql.check(engine, spec(), "people")
+            Wire(engine, act)
+            with pytest.raises(UnsupportedError, match="macros"):
+                kanon_sql.check(engine, spec(), "people")
+        other.execute("DROP MACRO sum")
 
 
 def test_functions_in_python_cannot_have_names_of_duckdbs(database: Database) -> None:

@@ -129,12 +129,13 @@ def test_metrics_with_nulls(database: Database, tmp_path: Path, nulls: str, styl
 # --- What must not be said ------------------------------------------------------------------------------
 
 PLANTED: dict[str, Any] = {
-    "INTEGER": (6, 7, 4711),
-    "DECIMAL(6, 1)": (Decimal("6.5"), Decimal("7.5"), Decimal("4711.5")),
+    "INTEGER": (6, 7, 47114711),
+    "DECIMAL(10, 1)": (Decimal("6.5"), Decimal("7.5"), Decimal("47114711.5")),
     "DATE": (date(2001, 1, 1), date(2001, 1, 2), date(1847, 11, 4)),
-    "VARCHAR": ("f", "g", "n4711"),
+    "VARCHAR": ("f", "g", "n47114711"),
 }
-WORDS = ("4711", "1847")
+# So long that no hash and no time has one of them by chance.
+WORDS = ("47114711", "1847-11")
 
 
 def said_of_planted(database: Database, spec: kanon_sql.Spec) -> str:
@@ -170,20 +171,20 @@ def test_nothing_says_what_only_a_suppressed_row_has(
 
 
 def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: Database) -> None:
-    """4711 lies between 7 and 9000, which are released: the end is a released neighbour, whichever it is."""
-    rows = [[6]] * 5 + [[7]] * 5 + [[4711]] + [[9000]] * 5 + [[9001]] * 5
+    """47114711 lies between 7 and 9000, which are released: the end is a released neighbour, whichever it is."""
+    rows = [[6]] * 5 + [[7]] * 5 + [[47114711]] + [[9000]] * 5 + [[9001]] * 5
     database.table("people", {"q": "INTEGER"}, rows)
     spec = planned({"q": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 1})
-    assert "4711" not in said_of_planted(database, spec)
+    assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 9000"}
 
 
 def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> None:
-    """More rows have 4711 than any released value: not one of them counts."""
-    rows = [[6, "x"]] * 3 + [[7, "x"]] * 3 + [[4711, "y"]] * 5
+    """More rows have 47114711 than any released value: not one of them counts."""
+    rows = [[6, "x"]] * 3 + [[7, "x"]] * 3 + [[47114711, "y"]] * 5
     database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
     spec = planned({"q": None, "r": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 5})
-    assert "4711" not in said_of_planted(database, spec)
+    assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == {"<= 7"}
 
 
@@ -191,14 +192,14 @@ def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> No
 def test_a_suppressed_value_inside_a_released_interval_is_not_in_its_label(
     database: Database, tmp_path: Path, form: str, labels: set[str]
 ) -> None:
-    """The candidate cuts leave 8 and 4711 together; of these, only 8 is released."""
-    rows = [[6, "x"]] * 10 + [[7, "x"]] * 5 + [[8, "x"]] * 5 + [[4711, "y"]]
+    """The candidate cuts leave 8 and 47114711 together; of these, only 8 is released."""
+    rows = [[6, "x"]] * 10 + [[7, "x"]] * 5 + [[8, "x"]] * 5 + [[47114711, "y"]]
     database.table("people", {"q": "INTEGER", "r": "VARCHAR"}, rows)
-    (tmp_path / "h.csv").write_text("6\n7\n8\n4711\n")
+    (tmp_path / "h.csv").write_text("6\n7\n8\n47114711\n")
     given = {"file": str(tmp_path / "h.csv")} if form == "file" else {}
     search = {"algorithm": "k_optimize", "cuts": 1}
     spec = planned({"q": given, "r": None}, privacy=[{"k_anonymity": 5}], suppression={"limit": 1}, search=search)
-    assert "4711" not in said_of_planted(database, spec)
+    assert "47114711" not in said_of_planted(database, spec)
     assert {row[0] for row in database.rows("people_release")} == labels
 
 

@@ -228,6 +228,14 @@ CASES: Mapping[str, tuple[Harm, Verb]] = {
     "audit, positions": (
         losing("rows1", "rows0.position <> 2"), partial(attacked, attack="unsorted", earlier=["later"])
     ),
+    "rows and records": (
+        losing("counted", "classes.q0 <> 'c'"),
+        lambda db: kanon_sql.check(db, spec({"kk_anonymity": {"k": 1}}), "people"),
+    ),
+    "records that no label covers": (
+        losing("again0", "own.q0 <> 'c'"),
+        lambda db: kanon_sql.check(db, spec({"kk_anonymity": {"k": 1}}), "people"),
+    ),
     "beliefs": (
         losing("behind", "behind.v0 <> 'c'"),
         lambda db: kanon_sql.check(db, spec({"bayes_optimal": {"attribute": "illness", "epsilon": 0.1}}), "people"),

@@ -33,14 +33,17 @@ ENGINES = ("duckdb", "mariadb", "clickhouse", "spark")
 """DuckDB stands for engines that need two renames to replace a release: it is told that it cannot roll back."""
 
 SLOW = ("clickhouse", "spark")
-"""A minute each, so they replace a release only: that takes the same steps as the first one, and more."""
+"""A minute each, so they replace a release only: that takes the same steps as the first one, and more.
+
+For the same reason the first one is slow on the others.
+"""
 
 at_every_kill = pytest.mark.parametrize(
     ("subject", "old"),
     [
         pytest.param(
             name, old,
-            marks=[pytest.mark.xdist_group(f"{name} killed"), *([pytest.mark.slow] if name in SLOW else [])],
+            marks=[pytest.mark.xdist_group(f"{name} killed"), *([pytest.mark.slow] if name in SLOW or not old else [])],
         )
         for name in ENGINES
         for old in (False, True)

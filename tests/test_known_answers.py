@@ -10,7 +10,6 @@ import math
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ from oracle import loss as oracle_loss
 
 import kanon_sql
 from kanon_sql.engines.base import Engine
-from kanon_sql.evaluate.search import searched
-from kanon_sql.models.quality import METRICS
 
 ADULT = adult_dir()
 pytestmark = pytest.mark.skipif(ADULT is None, reason="the Adult extract is not here; KANON_SHARED names its folder")
@@ -278,152 +275,3 @@ def test_six_rows_are_at_the_threshold() -> None:
     (case,) = (case for case in ENTROPY if name_of(case) == "entropy-adult8occ-k5-loss-k5-l3-0.01")
     at = AtNode(case, case["optimum"])
     assert (case["suppressed_rows"], at.violating, at.one_bit_below) == (247, 241, 6)
-
-
-# --- fixed nodes -----------------------------------------------------------------------------
-
-MONOTONE = {
-    "MetricMDNUEntropyPotentiallyPrecomputed": "entropy",
-    "MetricMDPrecision": "precision",
-    "MetricSDDiscernability": "discernibility",
-}
-"""Metrics that ignore suppression: our lower bounds of the metric that does not."""
-
-SUPPRESSING = {
-    "MetricMDHeight": "height",
-    "MetricMDNMLoss": "loss",
-    "MetricMDNMPrecision": "precision",
-    "MetricMDNUNMEntropy": "entropy",
-    "MetricMDNUNMEntropyPotentiallyPrecomputed": "entropy",
-    "MetricSDAECS": "average_class_size",
-    "MetricSDNMDiscernability": "discernibility",
-}
-
-
-def known_requirement(criterion: Case) -> dict[str, Any] | None:
-    """A criterion of the answers as a requirement here; None for a model that does not exist here."""
-    match criterion["model"]:
-        case "KAnonymity":
-            return {"k_anonymity": {"k": criterion["k"]}}
-        case "EntropyLDiversity" if criterion.get("estimator", "shannon").lower() == "shannon":
-            return {"l_diversity": {"attribute": criterion["attribute"], "l": criterion["l"], "kind": "entropy"}}
-        case "RecursiveCLDiversity":
-            parameters = {"attribute": criterion["attribute"], "l": int(criterion["l"]), "c": criterion["c"]}
-            return {"l_diversity": {**parameters, "kind": "recursive"}}
-        case "EqualDistanceTCloseness":
-            return {"t_closeness": {"attribute": criterion["attribute"], "t": criterion["t"]}}
-    return None
-
-
-def is_known(case: Case) -> bool:
-    metric = case["metric"]
-    loss_as_here = metric["class"] != "MetricMDNMLoss" or metric["aggregate"] == "Geometric mean"
-    # Three t-closeness cases name k-anonymity only: their hierarchical t-closeness is not among the answers.
-    complete = "TCloseness" not in case["test_class"] or any("TClose" in item["model"] for item in case["criteria"])
-    return (
-        case["dataset"] == "adult.csv"
-        and all(known_requirement(criterion) for criterion in case["criteria"])
-        and metric["class"] in {**MONOTONE, **SUPPRESSING}
-        and metric["gs_factor"] == 0.5
-        and not case["attribute_weights"]
-        and not case.get("uses_hierarchy_builder")
-        and loss_as_here
-        and complete
-    )
-
-
-OPTIMA = [case for case in ANSWERS.get("optimum_cases", []) if is_known(case)]
-FIXED = [case for case in ANSWERS.get("loss_per_transformation_cases", []) if is_known(case)]
-
-
-def case_id(case: Case) -> str:
-    return f"{case['test_class']}-{case['case_index']}-{case['metric']['class']}"
-
-
-def case_spec(case: Case, metric: str, levels: Sequence[int] | None) -> kanon_sql.Spec:
-    columns = [name for name in COLUMNS if name != case["excluded_or_sensitive_attribute"]]
-    requirements = [known_requirement(criterion) for criterion in case["criteria"]]
-    limit = float(case["suppression_limit"])
-    return spec_of(columns, [item for item in requirements if item], limit, metric, levels=levels)
-
-
-@contextmanager
-def losses_at(engine: Engine, case: Case, nodes: Sequence[Sequence[int]]) -> Iterator[list[tuple[bool, float, int]]]:
-    """Per node: whether it satisfies, the loss as the case's metric defines it, suppressed rows."""
-    kind = case["metric"]["class"]
-    name = MONOTONE.get(kind) or SUPPRESSING[kind]
-    metric = METRICS[name]
-    # Searching a lattice of one node costs nothing; any other node may then be asked about.
-    with searched(engine, case_spec(case, name, nodes[0]), None) as found:
-        vectors = [tuple(node) for node in nodes]
-        verdicts = {v.node: v for v in found.evaluator.verdicts(vectors, metric)}
-        answers = []
-        for vector in vectors:
-            verdict = verdicts[vector]
-            value = verdict.metric
-            if kind in MONOTONE:
-                is_floor = name == "discernibility"
-                value = verdict.floor if is_floor else metric.bound(found.evaluator.counts, vector)
-            assert value is not None
-            answers.append((verdict.satisfied, value, verdict.suppressed))
-        yield answers
-
-
-def test_enough_fixed_cases_are_known() -> None:
-    assert len(OPTIMA) >= 20
-    assert len(FIXED) >= 8
-    # Loss is left to the sweep: the published cases aggregate it by rank, or use hierarchies built in code.
-    assert {case["metric"]["class"] for case in (*OPTIMA, *FIXED)} == {*MONOTONE, *SUPPRESSING} - {"MetricMDNMLoss"}
-
-
-def one_of_each(cases: Sequence[Case]) -> list[Any]:
-    """One quick case per kind of requirement, metric and suppression; the rest are slow."""
-    seen: set[tuple[str, str, bool]] = set()
-    marked_cases = []
-    for case in cases:
-        models = "+".join(sorted(criterion["model"] for criterion in case["criteria"]))
-        kind = (models, case["metric"]["class"], case["suppression_limit"] > 0)
-        marked_cases.append(pytest.param(case, id=case_id(case), marks=[pytest.mark.slow] if kind in seen else []))
-        seen.add(kind)
-    return marked_cases
-
-
-@pytest.mark.parametrize("case", one_of_each(OPTIMA))
-def test_the_loss_at_a_published_optimum(engine: Engine, case: Case) -> None:
-    if case["expected_levels"] is None:
-        columns = [name for name in COLUMNS if name != case["excluded_or_sensitive_attribute"]]
-        tops = [len(next(iter(adult_hierarchy(FOLDER, name).values()))) - 1 for name in columns]
-        assert kanon_sql.plan(engine, case_spec(case, "height", tops)).node is None, "not even the highest node"
-        return
-    with losses_at(engine, case, [case["expected_levels"]]) as [(satisfied, value, _)]:
-        assert satisfied
-        # The evaluator's floor lies 1e-9 (relative) below the metric, so that rounding cannot break a bound.
-        assert math.isclose(value, float(case["expected_info_loss"]), rel_tol=3e-9, abs_tol=1e-8)
-
-
-def searchable(case: Case) -> bool:
-    """The search minimizes the same metric: suppression counts in both, or there is none."""
-    same = case["metric"]["class"] in SUPPRESSING or case["suppression_limit"] == 0
-    return bool(same and case["guaranteed_optimal"] and case["expected_levels"] is not None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("case", [case for case in OPTIMA if searchable(case)][::EVERY], ids=case_id)
-def test_a_published_optimum_is_found(engine: Engine, case: Case) -> None:
-    kind = case["metric"]["class"]
-    name = MONOTONE.get(kind) or SUPPRESSING[kind]
-    result = kanon_sql.plan(engine, case_spec(case, name, None))
-    assert result.search is not None
-    assert result.search.proven
-    assert close(result.metrics[name], float(case["expected_info_loss"]))
-
-
-@pytest.mark.parametrize("case", FIXED, ids=case_id)
-def test_the_loss_of_given_nodes(engine: Engine, case: Case) -> None:
-    expected = {
-        tuple(int(level) for level in text.strip("[]").split(",")): float(value)
-        for text, value in case["expected_loss_by_levels"].items()
-    }
-    with losses_at(engine, case, list(expected)) as answers:
-        for (node, wanted), (_, value, _) in zip(expected.items(), answers, strict=True):
-            assert math.isclose(value, wanted, rel_tol=3e-9, abs_tol=1e-8), node

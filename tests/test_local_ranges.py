@@ -374,8 +374,11 @@ def test_other_verbs_and_reports_know_it(people: Database) -> None:
         ({"recoding": {"method": "local", "ranges": ["sex"]}}, "'sex' is no quasi-identifier"),
         ({"recoding": {"method": "local", "ranges": [3]}}, "recoding.ranges: expected names of quasi-identifiers"),
         ({"recoding": {"method": "local", "start": "here"}}, "recoding.start: unknown start"),
-        ({"recoding": {"method": "mondrian", "ranges": ["age"]}}, "recoding.ranges: only the method local takes it"),
-        ({"recoding": {"method": "cells", "start": "top"}}, "recoding.start: only the method local takes it"),
+        (
+            {"recoding": {"method": "mondrian", "ranges": ["age"]}},
+            "recoding.ranges: only the methods local and subtree take it",
+        ),
+        ({"recoding": {"method": "cells", "start": "top"}}, "recoding.start: only the methods local and kk take it"),
         (
             {"quasi_identifiers": {"age": {"intervals": [5], "minimum_level": 1}}},
             "quasi_identifiers.age.minimum_level: recoding.ranges releases ranges of its values, not levels",

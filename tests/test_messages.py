@@ -47,7 +47,7 @@ PASSED_ON = {
     "{}: there is no column {}, {}",
     "source file {}: on Spark write a source query, such as SELECT * FROM parquet.`{}`",
     "and {} more problems",
-    "compare: none of the recodings is possible: {}: {}",
+    "compare: none of the runs is possible: {}: {}",
 }
 """What another message or the database says, with what to do in it, and defects of our own."""
 

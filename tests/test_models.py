@@ -50,6 +50,7 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
             }
         },
         {"p_sensitive_k_anonymity": {"attribute": "s0", "p": draw(st.integers(1, 3)), "k": 3}},
+        {"k_anonymity": {"column": "s1", "default": draw(st.integers(1, 4))}},
     ]  # fmt: skip
     if not persons:
         alpha: dict[str, Any] = {"attribute": "s0", "alpha": draw(t), "k": draw(st.integers(1, 3))}

@@ -200,6 +200,7 @@ def test_pitfall_25_masked_rows_are_held_to_the_requirement_too(database: Databa
     assert Counter(database.rows("people_release")) == {("b",): 4}
     assert "masked" not in result.rows
     assert any("dropped, not masked" in note for note in result.notes)
+    assert result.message.endswith("1 row suppressed, and dropped instead of masked")
 
 
 def test_pitfall_25_masked_rows_join_the_rows_that_are_released_at_the_top(database: Database) -> None:

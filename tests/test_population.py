@@ -2,98 +2,23 @@
 
 from __future__ import annotations
 
-import random
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from fractions import Fraction
-from itertools import product
 from pathlib import Path
 from typing import Any
 
-import duckdb
 import pytest
 from conftest import Database
 from hypothesis import given
 from hypothesis import strategies as st
-from model_oracle import Hierarchy, generalize, height_of, with_null
-from strategies import UNITS, examples, hierarchies
+from population_oracle import clinic, judged, move, released, several, stands_for, stored
+from strategies import examples
 
 import kanon_sql
 from kanon_sql.errors import KanonError, SpecError, UnsupportedError
 from kanon_sql.spec import Spec
-
-Row = Mapping[str, Any]
-
-# --- the oracle -------------------------------------------------------------------------------
-
-
-def stands_for(cells: Sequence[Any], person: Row, tables: Mapping[str, Hierarchy]) -> bool:
-    """Whether every cell is one of the labels of the person's value, or all of them are masked."""
-    if all(cell in ("*", next(iter(table.values()))[-1]) for cell, table in zip(cells, tables.values(), strict=True)):
-        return True
-    return all(
-        cell in with_null(table)[person[column]] for cell, (column, table) in zip(cells, tables.items(), strict=True)
-    )
-
-
-def judged(
-    rows: Sequence[Row], people: Sequence[Row], tables: Mapping[str, Hierarchy], unit: str | None
-) -> list[tuple[int, int, int]]:
-    """Per class: rows, records (rows or persons), persons of the population that it stands for."""
-    members: dict[tuple[Any, ...], list[Any]] = {}
-    for number, row in enumerate(rows):
-        members.setdefault(tuple(row[c] for c in tables), []).append(number if unit is None else row[unit])
-    return [
-        (len(found), len(set(found) - {None}), sum(stands_for(cells, person, tables) for person in people))
-        for cells, found in members.items()
-    ]
-
-
-def several(rows: Sequence[Row], people: Sequence[Row], tables: Mapping[str, Hierarchy]) -> bool:
-    classes = {tuple(row[c] for c in tables) for row in rows}
-    return any(sum(stands_for(cells, person, tables) for cells in classes) > 1 for person in people)
-
-
-# --- check ------------------------------------------------------------------------------------
-
-
-def stored(database: Database, tables: Mapping[str, Hierarchy]) -> dict[str, Any]:
-    """Write hierarchies as tables; returns the quasi-identifiers of a spec."""
-    given = {}
-    for column, table in tables.items():
-        lines = list(table.values())
-        database.table(f"h_{column}", [f"level {n}" for n in range(len(lines[0]))], lines)
-        given[column] = {"table": f"h_{column}"}
-    return given
-
-
-@st.composite
-def released(draw: st.DrawFn) -> dict[str, Any]:
-    rng = random.Random(draw(st.integers(0, 10_000)))
-    tables = {f"q{i}": draw(hierarchies()) for i in range(draw(st.integers(1, 3)))}
-    nulls = draw(st.booleans())
-    cells = {c: [*table, *([None] if nulls else [])] for c, table in tables.items()}
-    unit = draw(st.sampled_from([None, "unit"]))
-
-    units = draw(st.sampled_from([UNITS, [*UNITS, None]]))
-
-    def person() -> dict[str, Any]:
-        return {**{c: rng.choice(values) for c, values in cells.items()}, "unit": rng.choice(units)}
-
-    people = [person() for _ in range(draw(st.integers(0, 25)))]
-    inside = rng.sample(people, rng.randint(0, len(people)))
-    strangers = [person() for _ in range(draw(st.sampled_from([0, 0, 2])))]
-    nodes = [
-        tuple(rng.randint(0, height_of(table)) for table in tables.values()) for _ in range(draw(st.integers(1, 3)))
-    ]
-    rows = []
-    for row in [*inside, *strangers]:
-        (vector,) = generalize([row], tables, rng.choice(nodes))
-        rows.append({**dict(zip(tables, vector or (), strict=True)), "unit": row["unit"]})
-    if draw(st.sampled_from([False, False, True])):
-        rows += [{**dict.fromkeys(tables, "*"), "unit": "u1"}] * 2
-    return {"tables": tables, "people": people, "rows": rows, "unit": unit}
 
 
 @examples(12)
@@ -104,43 +29,51 @@ def test_check_against_the_oracle(
     tables, people, rows, unit = given["tables"], given["people"], given["rows"], given["unit"]
     shared_database.table("released", [*tables, "unit"], [[row[c] for c in (*tables, "unit")] for row in rows])
     shared_database.table("source", [*tables, "unit"], [])
-    shared_database.table("census", list(tables), [[row[c] for c in tables] for row in people])
+    names = [*tables, *([] if given["who"] is None else [given["who"]])]
+    shared_database.table("census", names, [[row[c] for c in names] for row in people])
+    named = {} if given["who"] is None or unit is not None else {"person": given["who"]}  # else the unit tells
     spec = Spec.from_dict(
         {
             "version": 1, "source": "source", "release": "released", "unit": unit,
             "quasi_identifiers": stored(shared_database, tables),
-            "privacy": [{"k_map": {"population": "census", "k": k}}],
+            "privacy": [{"k_map": {"population": "census", "k": k, **named}}],
         }
     )  # fmt: skip
-    classes = judged(rows, people, tables, unit)
-    found = kanon_sql.check(shared_database.engine, spec).achieved['k_map("census")']
+    classes = judged(rows, people, tables, unit, given["who"])
+    (found,) = kanon_sql.check(shared_database.engine, spec).achieved.values()
     bad = [item for item in classes if item[2] < k]
     assert found["violating_classes"] == len(bad)
     assert found["violating_rows"] == sum(item[0] for item in bad)
     assert found["k"] == min((item[2] for item in classes), default=None)
-    assert_presence(shared_database, spec, given, (min(least, most), most))
+    assert_presence(shared_database, spec, given, (min(least, most), most), named)
 
 
-def assert_presence(database: Database, spec: Spec, given: dict[str, Any], delta: tuple[float, float]) -> None:
+def assert_presence(
+    database: Database, spec: Spec, given: dict[str, Any], delta: tuple[float, float], named: Mapping[str, str]
+) -> None:
     """delta-presence of the same table, which asks for people where k-map asks for rows."""
     tables, people, rows, unit = given["tables"], given["people"], given["rows"], given["unit"]
-    presence = {"delta_presence": {"population": "census", "delta_min": delta[0], "delta_max": delta[1]}}
+    presence = {"delta_presence": {"population": "census", "delta_min": delta[0], "delta_max": delta[1], **named}}
     spec = Spec.from_dict({**spec.to_dict(), "privacy": [presence]})
     if unit is not None and any(row[unit] is None for row in rows):
         with pytest.raises(UnsupportedError, match=r"rows have no unit \(NULL\)"):
+            kanon_sql.check(database.engine, spec)
+        return
+    if move(people, tables, given["who"]):
+        with pytest.raises(UnsupportedError, match="have rows that differ in the quasi-identifiers"):
             kanon_sql.check(database.engine, spec)
         return
     if several(rows, people, tables):
         with pytest.raises(UnsupportedError, match="several classes stand for one person"):
             kanon_sql.check(database.engine, spec)
         return
-    found = kanon_sql.check(database.engine, spec).achieved['delta_presence("census")']
+    (found,) = kanon_sql.check(database.engine, spec).achieved.values()
 
     def holds(records: int, persons: int) -> bool:
         low, high = (Fraction(str(share)) for share in delta)
         return 0 < persons >= records and low <= Fraction(records, persons) <= high
 
-    classes = judged(rows, people, tables, unit)
+    classes = judged(rows, people, tables, unit, given["who"])
     bad = [item for item in classes if not holds(item[1], item[2])]
     cells = {tuple(row[c] for c in tables) for row in rows}
     absent = {tuple(p[c] for c in tables) for p in people if not any(stands_for(one, p, tables) for one in cells)}
@@ -150,18 +83,6 @@ def assert_presence(database: Database, spec: Spec, given: dict[str, Any], delta
         assert found["delta_max"] == pytest.approx(max(item[1] / item[2] for item in classes))
     else:
         assert found["delta_max"] is None
-
-
-def clinic(database: Database) -> dict[str, Any]:
-    """Two classes of a release, of 2 and 1 rows, that stand for 3 and 2 persons of six."""
-    people = [("a", 21), ("a", 22), ("a", 25), ("b", 35), ("b", 36), ("c", 35)]
-    database.table("census", {"q": "VARCHAR", "age": "INTEGER"}, people)
-    database.table("people", {"q": "VARCHAR", "age": "INTEGER"}, [people[0], people[1], people[3]])
-    database.table("released", ["q", "age"], [("a", "[20, 30)"), ("a", "[20, 30)"), ("b", "[30, 40)")])
-    return {
-        "version": 1, "source": "people", "release": "released",
-        "quasi_identifiers": {"q": None, "age": {"intervals": [10]}},
-    }  # fmt: skip
 
 
 def test_labels_are_made_of_the_population_by_rules(database: Database) -> None:
@@ -211,15 +132,55 @@ def test_rows_of_nobody_may_be_further_persons_who_are_present(database: Databas
     assert by_rows.achieved['delta_presence("census")']["delta_max"] == 1
 
 
-def test_a_person_who_counts_twice_is_refused(database: Database) -> None:
+@pytest.mark.parametrize("unit", [None, "unit"])
+def test_positions_of_two_users_are_no_five_persons(database: Database, unit: str | None) -> None:
+    """Five rows stand for a class, and two persons: the unit says who, or the requirement does."""
     database.table("people", ["q", "unit"], [("a", "1")])
-    database.table("census", ["q", "unit"], [("a", "1"), ("a", "1"), ("a", "2")])
+    database.table("census", ["q", "unit"], [("a", "1")] * 3 + [("a", "2"), ("a", "2"), ("a", None), ("b", "3")])
+    named = {"person": "unit"} if unit is None else {}
     spec = {
-        "version": 1, "source": "people", "unit": "unit", "quasi_identifiers": {"q": None},
-        "privacy": [{"k_map": {"population": "census", "k": 3}}],
+        "version": 1, "source": "people", "release": "released", "unit": unit, "quasi_identifiers": {"q": None},
+        "privacy": [{"k_map": {"population": "census", "k": 3, **named}}], "sensitive": [],
     }  # fmt: skip
-    with pytest.raises(SpecError, match="3 rows of 2 persons"):
-        kanon_sql.check(database.engine, Spec.from_dict(spec), "people")
+    (found,) = kanon_sql.check(database.engine, Spec.from_dict(spec), "people").achieved.values()
+    assert (found["k"], found["violating_classes"]) == (2, 1)
+    released = kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
+    assert released.node == {"q": 1}, "all values together stand for three"
+    (found,) = released.achieved.values()
+    assert found["k"] == 3
+
+
+def test_a_masked_row_stands_for_every_person_once(database: Database) -> None:
+    """Two persons with five rows are behind the class of the masked rows."""
+    database.table("h", ["l0", "l1"], [("a", "any"), ("b", "any")])
+    database.table("people", ["q"], [])
+    database.table("released", ["q"], [("*",), ("*",)])
+    database.table("census", ["q", "who"], [("a", "1"), ("b", "1"), ("a", "2"), ("b", "2"), ("b", "2"), ("a", None)])
+    spec = {
+        "version": 1, "source": "people", "quasi_identifiers": {"q": {"table": "h"}},
+        "privacy": [{"k_map": {"population": "census", "person": "who", "k": 3}}],
+    }  # fmt: skip
+    (found,) = kanon_sql.check(database.engine, Spec.from_dict(spec), "released").achieved.values()
+    assert (found["k"], found["violating_classes"]) == (2, 1)
+
+
+def test_persons_by_two_columns_are_two_requirements(database: Database) -> None:
+    database.table("people", ["q"], [("a",)])
+    database.table("census", ["q", "person", "house"], [("a", "1", "h"), ("a", "2", "h"), ("a", "3", "h")])
+    asked = [{"k_map": {"population": "census", "k": 2, "person": name}} for name in ("person", "house")]
+    spec = Spec.from_dict({"version": 1, "source": "people", "quasi_identifiers": {"q": None}, "privacy": asked})
+    found = kanon_sql.check(database.engine, spec, "people").achieved
+    assert [item["k"] for item in found.values()] == [3, 1]
+    assert list(found) == ['k_map("census by person")', 'k_map("census by house")']
+
+
+def test_rendered_sql_counts_persons_too() -> None:
+    """Nobody asks the data there, whether a row is a person."""
+    spec = {"version": 1, "source": "people", "release": "r", "quasi_identifiers": {"q": None}}
+    for unit, named in (("unit", {}), (None, {"person": "unit"})):
+        asked = {"unit": unit, "privacy": [{"k_map": {"population": "census", "k": 3, **named}}]}
+        rendered = kanon_sql.render(Spec.from_dict({**spec, **asked}))
+        assert "frequency/population/by_person" in [statement.name for statement in rendered.statements]
 
 
 def test_a_label_with_two_meanings_is_refused(database: Database) -> None:
@@ -343,6 +304,7 @@ def test_checks_with_a_population_create_and_drop_nothing(database: Database) ->
         ({"k_map": {"population": "nowhere", "k": 2}}, "nowhere"),
         ({"k_map": {"population": "others", "k": 2}}, "no column 'age'"),
         ({"k_map": {"population": "texts", "k": 2}}, "nothing would match"),
+        ({"k_map": {"population": "census", "k": 2, "person": "nobody"}}, "no column 'nobody', so its persons"),
         ({"k_map": {"k": 2}}, "population"),
         ({"k_map": {"population": "census"}}, "missing 'k'"),
         ({"delta_presence": {"population": "census", "delta_max": 1.5}}, "between 0 and 1"),
@@ -381,234 +343,3 @@ def test_two_populations_do_not_mix(database: Database) -> None:
     found = kanon_sql.check(database.engine, Spec.from_dict({**spec, "privacy": asked}))
     assert [item["k"] for item in found.achieved.values()] == [2, 0]
     assert [item["violating_classes"] for item in found.achieved.values()] == [0, 1]
-
-
-# --- plan and anonymize -----------------------------------------------------------------------
-
-
-@st.composite
-def to_release(draw: st.DrawFn) -> dict[str, Any]:
-    rng = random.Random(draw(st.integers(0, 10_000)))
-    tables = {f"q{i}": draw(hierarchies(max_height=2)) for i in range(draw(st.integers(1, 2)))}
-    nulls = draw(st.booleans())
-    cells = {c: [*table, *([None] if nulls else [])] for c, table in tables.items()}
-    unit = draw(st.sampled_from([None, None, "unit"]))
-    people = [{c: rng.choice(values) for c, values in cells.items()} for _ in range(draw(st.integers(4, 25)))]
-    strangers = [
-        {c: rng.choice(values) for c, values in cells.items()} for _ in range(draw(st.sampled_from([0, 0, 1])))
-    ]
-    rows = [*rng.sample(people, rng.randint(2, min(12, len(people)))), *strangers]
-    few = draw(st.booleans())
-    rows = [{**row, "unit": rng.choice(UNITS) if few else f"p{number}"} for number, row in enumerate(rows)]
-    requirement = draw(
-        st.one_of(
-            st.builds(lambda k: {"k_map": {"population": "census", "k": k}}, st.integers(1, 6)),
-            st.builds(
-                lambda most: {"delta_presence": {"population": "census", "delta_max": most}},
-                st.sampled_from([0.3, 0.5, 0.7, 1.0]),
-            ),
-        )
-    )
-    limit = draw(st.sampled_from([0, 0, 2, 4]))
-    return {
-        "tables": tables, "people": people, "rows": rows, "unit": unit, "requirement": requirement, "limit": limit,
-        "algorithm": draw(st.sampled_from(["optimal", "incognito", "samarati", "exhaustive"])),
-    }  # fmt: skip
-
-
-def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
-    """Rows of classes that violate the requirement, at a node."""
-    tables, unit = given["tables"], given["unit"]
-    ours = generalize(given["rows"], tables, node)
-    theirs = generalize(given["people"], tables, node)
-    (name,) = given["requirement"]
-    asked = given["requirement"][name]
-    count = 0
-    for vector in set(ours):
-        members = [row for row, own in zip(given["rows"], ours, strict=True) if own == vector]
-        records = len(members) if unit is None else len({row[unit] for row in members})
-        persons = theirs.count(vector)
-        if name == "k_map":
-            holds = persons >= asked["k"]
-        else:
-            holds = 0 < persons >= records and Fraction(records, persons) <= Fraction(str(asked["delta_max"]))
-        count += 0 if holds else len(members)
-    return count
-
-
-@examples(6)
-@given(to_release())
-def test_every_search_finds_what_the_oracle_allows(shared_database: Database, given: dict[str, Any]) -> None:
-    tables, rows = given["tables"], given["rows"]
-    for name in ("released", "kanon_sql_manifest", "kanon_sql_scratch"):
-        shared_database.connection.execute(f"DROP TABLE IF EXISTS {name}")
-    shared_database.table("people", [*tables, "unit"], [[row[c] for c in (*tables, "unit")] for row in rows])
-    shared_database.table("census", list(tables), [[row[c] for c in tables] for row in given["people"]])
-    spec = Spec.from_dict(
-        {
-            "version": 1, "source": "people", "release": "released", "unit": given["unit"],
-            "quasi_identifiers": stored(shared_database, tables), "privacy": [given["requirement"]],
-            "suppression": {"limit": given["limit"]}, "search": {"algorithm": given["algorithm"], "metric": "height"},
-        }
-    )  # fmt: skip
-    nodes = list(product(*(range(height_of(table) + 1) for table in tables.values())))
-    lost = {node: suppressed_at(given, node) for node in nodes}
-    fine = [node for node, count in lost.items() if count <= given["limit"] and count < len(rows)]
-    found = kanon_sql.anonymize(shared_database.engine, spec)
-    assert found.passed == bool(fine)
-    if not fine or found.node is None:
-        return
-    node = tuple(found.node.values())
-    assert node in fine
-    assert found.rows["suppressed"] == lost[node]
-    assert sum(node) == min(map(sum, fine))
-    checked = kanon_sql.check(shared_database.engine, spec, count_rows=given["unit"] is not None)
-    (ours,), (theirs,) = found.achieved.values(), checked.achieved.values()
-    if given["unit"] is None:
-        assert checked.passed
-        assert {**ours} == pytest.approx({**theirs}) if "delta_max" in ours else ours == theirs
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"suppression": {"limit": 1, "style": "mask"}}, "stands for everybody"),
-        ({"privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}]}, "delta_min"),
-    ],
-)
-def test_what_no_search_can_keep_is_refused(database: Database, change: dict[str, Any], message: str) -> None:
-    spec = {**clinic(database), "privacy": [{"k_map": {"population": "census", "k": 2}}], **change}
-    database.connection.execute("DROP TABLE released")
-    with pytest.raises(UnsupportedError, match=message):
-        kanon_sql.anonymize(database.engine, Spec.from_dict(spec))
-
-
-@pytest.mark.parametrize("scratch", ["temp", "inline"])
-def test_a_release_that_a_population_protects(database: Database, scratch: str) -> None:
-    """Alone in the table, but one of three in the population: k-map releases what k-anonymity would not."""
-    people = [("a", 21), ("a", 22), ("a", 23), ("b", 35), ("b", 36), ("b", 37), ("c", 50)]
-    database.table("census", {"q": "VARCHAR", "age": "INTEGER"}, people)
-    database.table("people", {"q": "VARCHAR", "age": "INTEGER"}, [people[0], people[3], people[6]])
-    spec = Spec.from_dict(
-        {
-            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1},
-            "quasi_identifiers": {"q": {"maximum_level": 0}, "age": {"intervals": [10]}},
-            "privacy": [{"k_map": {"population": "census", "k": 3}}],
-        }
-    )  # fmt: skip
-    engine = kanon_sql.connect(database.connection, scratch=scratch)
-    found = kanon_sql.anonymize(engine, spec)
-    assert sorted(database.rows("released")) == [("a", "[20, 30)"), ("b", "[30, 40)")]
-    assert found.achieved['k_map("census")']["k"] == 3
-    assert found.cost.source_scans == 1 or scratch == "inline"
-
-
-def test_persons_without_a_value_are_behind_the_top_where_null_suppresses(database: Database) -> None:
-    """``nulls: suppress`` leaves out rows of the source, and nobody of the population: search and check agree."""
-    database.table("census", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])
-    database.table("people", {"q": "VARCHAR"}, [("a",), ("b",), (None,)])
-    spec = Spec.from_dict(
-        {
-            "version": 1, "source": "people", "release": "released", "suppression": {"limit": 1}, "nulls": "suppress",
-            "quasi_identifiers": {"q": {}}, "privacy": [{"k_map": {"population": "census", "k": 3}}],
-        }
-    )  # fmt: skip
-    found = kanon_sql.anonymize(database.engine, spec)
-    assert found.passed
-    assert database.rows("released") == [("*",), ("*",)]
-    assert found.achieved == kanon_sql.check(database.engine, spec).achieved
-    assert found.achieved['k_map("census")']["k"] == 3
-
-
-def test_what_cannot_be_checked_is_said() -> None:
-    """A population that repeats people, or lacks some, would protect where nobody does."""
-    with duckdb.connect() as connection:
-        connection.execute("CREATE TABLE people AS SELECT i // 5 AS age FROM range(20) AS t(i)")
-        spec = kanon_sql.Spec.from_dict(
-            {
-                "version": 1,
-                "source": "people",
-                "release": "people_release",
-                "quasi_identifiers": {"age": None},
-                "privacy": [{"k_map": {"population": "people", "k": 3}}],
-            }
-        )
-        engine = kanon_sql.connect(connection)
-        for result in (kanon_sql.check(engine, spec, "people"), kanon_sql.anonymize(engine, spec)):
-            assert result.passed
-            assert any("people is believed" in note for note in result.notes)
-
-
-# --- beside other requirements ------------------------------------------------------------------
-
-MIXED = [
-    {"k_anonymity": {"k": 2}},
-    {"k_map": {"population": "census", "k": 4}},
-    {"delta_presence": {"population": "census", "delta_max": 0.6}},
-    {"t_closeness": {"attribute": "charge", "t": 0.6, "distance": "ordered"}},
-    {"alpha_k_anonymity": {"attribute": "s", "alpha": 0.9, "k": 2, "values": ["x"]}},
-]
-APART = [
-    {"k_anonymity": {"k": 3, "quasi_identifiers": ["q"]}},
-    {"l_diversity": {"attribute": "s", "l": 2, "others_as_quasi_identifiers": True}},
-]
-"""Requirements whose classes are made by other columns: of them a population holds nobody."""
-
-
-def surveyed(database: Database, seed: int, **changes: Any) -> dict[str, Any]:
-    rng = random.Random(seed)
-    census = [(rng.choice("abc"), rng.randrange(20, 60)) for _ in range(120)]
-    people = [(*person, rng.choice("xxyz"), rng.randrange(9)) for person in rng.sample(census, 40)]
-    database.table("census", {"q": "VARCHAR", "age": "INTEGER"}, census)
-    database.table("people", {"q": "VARCHAR", "age": "INTEGER", "s": "VARCHAR", "charge": "INTEGER"}, people)
-    return {
-        "version": 1, "source": "people", "release": "released", "sensitive": ["s", "charge"],
-        "quasi_identifiers": {"q": None, "age": {"intervals": [5, 10, 20]}}, "privacy": MIXED,
-        "suppression": {"limit": 0.3},
-        **changes,
-    }  # fmt: skip
-
-
-@pytest.mark.parametrize("table", ["people", "released"])
-def test_each_requirement_is_judged_as_if_it_were_alone(database: Database, table: str) -> None:
-    given = surveyed(database, 1)
-    assert kanon_sql.anonymize(database.engine, Spec.from_dict(given)).passed
-    asked = [*MIXED, *APART]
-    together = kanon_sql.check(database.engine, Spec.from_dict({**given, "privacy": asked}), table, reveal=5)
-    alone = {}
-    for requirement in asked:
-        alone |= kanon_sql.check(database.engine, Spec.from_dict({**given, "privacy": [requirement]}), table).achieved
-    assert together.achieved.keys() == alone.keys()
-    for key, found in together.achieved.items():
-        assert found == pytest.approx(alone[key]), key
-    shown = {label for item in together.revealed or () for label in item["violates"]}
-    assert shown <= {item["requirement"] for item in alone.values() if item["violating_classes"]}
-    assert ("4-map to census" in shown) is (table == "people")
-
-
-@pytest.mark.parametrize(
-    "search",
-    [
-        {"algorithm": "incognito", "variant": "super_roots"},
-        {"algorithm": "incognito", "variant": "cube"},
-        {"algorithm": "optimal"},
-    ],
-)
-def test_every_search_finds_the_same_release(database: Database, search: dict[str, Any]) -> None:
-    """Also from rolled-up frequency sets, a population's among them."""
-    plain = kanon_sql.plan(database.engine, Spec.from_dict(surveyed(database, 2, search={"algorithm": "incognito"})))
-    found = kanon_sql.plan(database.engine, Spec.from_dict(surveyed(database, 2, search=search)))
-    assert plain.passed
-    assert found.node == plain.node
-    assert found.rows == plain.rows
-    for key, item in found.achieved.items():
-        assert item == pytest.approx(plain.achieved[key]), key
-
-
-@pytest.mark.parametrize("requirement", MIXED[1:3], ids=["k_map", "delta_presence"])
-def test_intervals_that_a_search_makes_are_refused(database: Database, requirement: dict[str, Any]) -> None:
-    """They end at values that released rows hold: who lies between two of them is in none."""
-    given = surveyed(database, 3, privacy=[requirement], search={"algorithm": "k_optimize"}, suppression={"limit": 0})
-    spec = Spec.from_dict({**given, "quasi_identifiers": {"age": None}})
-    with pytest.raises(UnsupportedError, match=r"k_optimize cannot search for .* census"):
-        kanon_sql.plan(database.engine, spec)

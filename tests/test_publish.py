@@ -125,8 +125,8 @@ def test_an_interrupted_run_leaves_the_old_release_or_the_new(
     """For every n: the n-th statement fails, or Ctrl-C comes before it."""
     names = statement_names(monkeypatch)
     write = names.index("release/write")
-    # Nothing is at stake before the release is written: there, every fifth statement, with one error in turn.
-    early = range(1, write, 5) if replaces else []
+    # Nothing is at stake before the release is written: there, every tenth statement, with one error in turn.
+    early = range(1, write, 10) if replaces else []
     late = range(write, len(names) + 1)
     errors = [KeyboardInterrupt(), DatabaseError("the disk is full")]
     trials = [(n, errors[n % 2]) for n in early] + [(n, error) for n in late for error in errors]

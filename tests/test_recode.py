@@ -10,8 +10,8 @@ import pytest
 from conftest import Database
 
 import kanon_sql
-from kanon_sql.engines.base import Meter
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
+from kanon_sql.recode import sweep as sweep_module
 from kanon_sql.recode.specialize import STATEMENTS_A_ROUND, STATEMENTS_A_ROUND_OF_SIZES
 from kanon_sql.recode.sweep import STATEMENTS_A_STEP
 from kanon_sql.release import write as write_module
@@ -107,8 +107,14 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
-@pytest.mark.parametrize("recoding", ["local", BEST, "mondrian", "cells"])
-@pytest.mark.parametrize("sensitive", [[], ["illness"]])
+@pytest.mark.parametrize(
+    ("recoding", "sensitive"),
+    [
+        *((recoding, ["illness"]) for recoding in ("local", BEST, "mondrian", "cells")),
+        ("local", []),
+        *(pytest.param(recoding, [], marks=pytest.mark.slow) for recoding in (BEST, "mondrian", "cells")),
+    ],
+)
 def test_a_release_that_is_written_from_counts_is_that_of_the_source(
     visits: Database, recoding: Any, sensitive: list[str]
 ) -> None:
@@ -161,6 +167,27 @@ def test_the_best_is_the_best_of_what_was_tried(visits: Database) -> None:
     fast = kanon_sql.plan(visits.engine, spec())
     assert fast.recoding is not None
     assert losses["top"] == pytest.approx(fast.recoding["mean_loss"])
+
+
+def test_a_sweep_of_many_vectors_looks_at_fewer_nodes(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vectors times nodes are bounded, but for the fewest nodes that are worth it."""
+    swept = []
+    table = sweep_module.nodes_table
+    monkeypatch.setattr(
+        sweep_module,
+        "nodes_table",
+        lambda state, nodes: (swept.append((state.count, len(nodes))), table(state, nodes))[1],
+    )
+    for pairs, fewest in ((sweep_module.PAIRS, 0), (300, 0), (0, 2)):
+        monkeypatch.setattr(sweep_module, "PAIRS", pairs)
+        monkeypatch.setattr(sweep_module, "FEWEST_NODES", fewest)
+        result = kanon_sql.anonymize(visits.engine, spec(recoding=BEST)).raise_for_failure()
+        assert result.recoding is not None
+        least = min(tried["mean_loss"] for tried in result.recoding["tried"].values())
+        assert result.recoding["mean_loss"] == pytest.approx(least)
+    ((vectors, all_nodes), (_, some), (_, two)) = swept
+    assert (some, two) == (300 // vectors, 2)
+    assert two < some < all_nodes
 
 
 def test_a_sweep_worked_out_by_hand(database: Database) -> None:
@@ -308,62 +335,6 @@ def test_what_a_spec_cannot_ask_for(changes: dict[str, Any], said: str) -> None:
 
 
 # --- failures --------------------------------------------------------------------------------
-
-
-def statements_of(visits: Database, monkeypatch: pytest.MonkeyPatch, asked: kanon_sql.Spec) -> list[str]:
-    """The templates of a run over an earlier release, each once, that a recoding or a release is made by.
-
-    A manifest that is there needs none, so that failing to make one is no failure.
-    """
-    kanon_sql.anonymize(visits.engine, asked)
-    names: list[str] = []
-    counted = Meter.count
-
-    def count(self: Meter, statement: Any) -> None:
-        names.append(statement.name)
-        counted(self, statement)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Meter, "count", count)
-        kanon_sql.anonymize(visits.engine, asked)
-    names = [name for name in dict.fromkeys(names) if name != "release/manifest/create"]
-    return [name for name in names if name.startswith(("recode/", "release/"))]
-
-
-@pytest.mark.parametrize(
-    ("recoding", "own"),
-    [
-        ("local", "recode/cuts"),
-        pytest.param(BEST, "recode/swept", marks=pytest.mark.slow),
-        pytest.param("cells", "release/recoded_suppressed", marks=pytest.mark.slow),
-    ],
-)
-def test_a_failure_of_any_statement_leaves_the_earlier_release(
-    visits: Database, monkeypatch: pytest.MonkeyPatch, recoding: Any, own: str
-) -> None:
-    asked = spec(recoding=recoding, keep=["illness"])
-    names = statements_of(visits, monkeypatch, asked)
-    assert {own, "recode/moved", "release/write", "release/recoded_classes"} <= set(names)
-    before = Counter(visits.rows("visits_release"))
-    for name in names:
-        with monkeypatch.context() as patched:
-            fail_at(patched, name)
-            with pytest.raises(DatabaseError):
-                kanon_sql.anonymize(visits.engine, asked)
-        assert Counter(visits.rows("visits_release")) == before
-        assert not [table for table in visits.tables() if "kanon_" in table and "kanon_sql" not in table], name
-
-
-def fail_at(patched: pytest.MonkeyPatch, name: str) -> None:
-    """Make every statement of a template fail."""
-    counted = Meter.count
-
-    def count(self: Meter, statement: Any, *given: Any) -> Any:
-        if statement.name == name:
-            raise DatabaseError(f"{name} fails")
-        return counted(self, statement, *given)
-
-    patched.setattr(Meter, "count", count)
 
 
 @pytest.fixture

@@ -131,6 +131,29 @@ def test_every_requirement_follows_it(engine: Engine, kind: dict[str, Any]) -> N
     validated(check(engine, Spec.from_dict({**SPEC, "privacy": privacy}), "visits"))
 
 
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        {"risk": {"average": 0.9}},
+        {"risk": {"attacker": "journalist", "population": "visits", "highest": 0.9, "average": 1}},
+        {"risk": {"attacker": "journalist", "sampling_fraction": 0.1, "highest": 0.9}},
+        {"k_map": {"k": 3, "sampling_fraction": 0.1}},
+        {"population_uniqueness": {"share": 0.5, "sampling_fraction": 0.1}},
+    ],
+    ids=str,
+)
+def test_risks_and_estimates_follow_it(engine: Engine, requirement: dict[str, Any]) -> None:
+    drop = {
+        "suppression": {"limit": 0.1},
+        "sensitive": [],
+        "search": {"metric": "classification", "classify": "person"},
+    }
+    spec = Spec.from_dict({**SPEC, **drop, "keep": ["person"], "privacy": [requirement]})
+    assert "none" not in text.reached(next(iter(validated(check(engine, spec, "visits"))["achieved"].values())))
+    if "population_uniqueness" not in requirement:
+        assert "classification" in validated(plan(engine, spec))["metrics"]
+
+
 def test_failures_follow_it(engine: Engine) -> None:
     impossible = Spec.from_dict({**SPEC, "privacy": [{"k_anonymity": {"k": 301}}]})
     for result in (plan(engine, impossible), anonymize(engine, impossible)):
@@ -155,9 +178,10 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     assert set(data) == set(schema["properties"]) - on_request == set(schema["required"])
     assert set(data) == {field.name for field in fields(Result)} - {"sql", "manifest", "lattice"} - on_request
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
-    assert set(schema["properties"]["metrics"]["properties"]) == set(METRICS) == set(text.METRICS)
+    named = {*METRICS, "classification"}  # which needs a column
+    assert set(schema["properties"]["metrics"]["properties"]) == named == set(text.METRICS)
     search = schema["properties"]["search"]["anyOf"][1]["properties"]
-    assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize"}
+    assert set(search["algorithm"]["enum"]) == {*STRATEGIES, "k_optimize", "exponential_mechanism"}
 
 
 def test_it_refuses_what_is_not_a_result(engine: Engine) -> None:

@@ -34,8 +34,15 @@ SPEC: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("extra", [{}, {"unit": "pid"}, {"privacy": [{"k_anonymity": 2}]}])
-@pytest.mark.parametrize("metric", ["loss", "entropy", "ambiguity"])
+EXTRAS = [{}, {"unit": "pid"}, {"privacy": [{"k_anonymity": 2}]}]
+EVERY_PAIR = [
+    pytest.param(extra, metric, marks=() if place == position else pytest.mark.slow)
+    for position, metric in enumerate(["loss", "entropy", "ambiguity"])
+    for place, extra in enumerate(EXTRAS)
+]
+
+
+@pytest.mark.parametrize(("extra", "metric"), EVERY_PAIR)
 def test_a_rolled_up_set_gives_the_same_verdicts(
     monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any], metric: str
 ) -> None:

@@ -17,7 +17,7 @@ from servers.spark import SparkSubject
 import kanon_sql
 from kanon_sql.engines import SCRATCH_TABLE, open_workspace
 from kanon_sql.engines.base import Engine
-from kanon_sql.engines.spark import SETTINGS
+from kanon_sql.engines.spark import ONE_PARTITION, SETTINGS, _statistics
 from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError
 from kanon_sql.sql.statement import Creation, Statement
 from kanon_sql.sql.text import Relation
@@ -60,9 +60,8 @@ def views(spark: SparkSubject) -> list[str]:
     return [name for _, name, temporary in spark.fetch("SHOW TABLES") if temporary]
 
 
-def scratch(query: str) -> Statement:
+def scratch(query: str, table: str = "`kanon_0_probe`") -> Statement:
     """The statement of a scratch table."""
-    table = "`kanon_0_probe`"
     return Statement("probe", "", creates=Creation(table, query, True))
 
 
@@ -174,6 +173,49 @@ def test_a_large_scratch_table_is_spread(spark: SparkSubject, engine: Engine) ->
     engine.execute(scratch("SELECT id FROM range(200000)"))
     assert spark.session.table("kanon_0_probe").rdd.getNumPartitions() > 1
     engine.execute(Statement("engines/scratch/drop", "DROP TABLE IF EXISTS `kanon_0_probe`"))
+
+
+@pytest.mark.parametrize("most", [0, ONE_PARTITION])
+def test_the_guess_of_a_size_does_not_grow_from_round_to_round(
+    spark: SparkSubject, engine: Engine, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Each round joins what the last one made: the guess would have 64 times as many digits after four rounds."""
+    monkeypatch.setattr("kanon_sql.engines.spark.ONE_PARTITION", most)
+    blocks = spark.session.sparkContext._jsc.getPersistentRDDs
+    kept = set(blocks())
+    engine.execute(scratch("SELECT id AS a FROM range(5)", "round_0"))
+    for number in range(4):
+        last = f"round_{number}"
+        query = f"SELECT x.a FROM {last} x JOIN {last} y ON x.a = y.a JOIN {last} z ON z.a = y.a"
+        engine.execute(scratch(query, f"round_{number + 1}"))
+    plan = spark.session.table("round_4")._jdf.queryExecution().optimizedPlan()
+    assert int(plan.stats().sizeInBytes()) < 2**200
+    assert sorted(engine.fetch(Statement("rows", "SELECT a FROM round_4", users="round_4"), 10)) == [
+        (a,) for a in range(5)
+    ]
+    for number in range(5):
+        engine.execute(Statement("engines/scratch/drop", f"DROP TABLE IF EXISTS round_{number}"))
+    assert set(blocks()) <= kept, "the checkpoints' memory was given back"
+
+
+@pytest.mark.parametrize(
+    ("said", "rows", "size"),
+    [
+        ("sizeInBytes=80.0 B, rowCount=5", 5, 80),
+        ("sizeInBytes=31.3 KiB", None, 32_051),
+        ("sizeInBytes=32.0 GiB, rowCount=2.15E+9", 2_150_000_000, 2**35),
+    ],
+)
+def test_a_size_that_spark_knows(said: str, rows: int | None, size: int) -> None:
+    found = _statistics(f"Project [a], Statistics({said})\n")
+    assert found is not None
+    assert (found.rows, found.bytes) == (rows, size)
+
+
+@pytest.mark.parametrize("said", ["8.0 EiB", "1.30E+1000 B", "2.31E+19 B"])
+def test_a_size_that_spark_does_not_know(said: str) -> None:
+    """Too large for its units, Spark writes a number of bytes with a power of ten."""
+    assert _statistics(f"Project [a], Statistics(sizeInBytes={said})\n") is None
 
 
 def test_the_work_is_done_by_all_executors(spark: SparkSubject, engine: Engine) -> None:

@@ -249,9 +249,19 @@ def test_tree_rows_are_padded_with_the_topmost_ancestor() -> None:
     assert column(tree=tree).height_hint == 3
 
 
-def test_tree_tops_and_hand_made_padding() -> None:
-    assert column(tree={"*": {"a": ["x"], "b": ["y"]}}) == column(tree={"a": ["x"], "b": ["y"]})
-    assert column(tree={"*": ["x", "y"]}) == column(tree={"x": None, "y": None})
+@pytest.mark.parametrize("below", [{"a": ["x"], "b": ["y"]}, ["x", "y"]])
+def test_a_written_top_of_a_tree_is_kept_and_adds_no_level(below: Any) -> None:
+    bare = below if isinstance(below, dict) else {"x": None, "y": None}
+    written, plain = column(tree={"*": below}), column(tree=bare)
+    assert isinstance(written.hierarchy, TreeHierarchy)
+    assert isinstance(plain.hierarchy, TreeHierarchy)
+    assert written.hierarchy.rows() == plain.hierarchy.rows()
+    assert written.height_hint == plain.height_hint
+    assert written.to_dict()["tree"] == {"*": below}
+    assert column(tree=written.to_dict()["tree"]) == written
+
+
+def test_tree_padding_by_hand() -> None:
     padded = column(tree={"France": {"France": ["Lyon"]}, "Spain": {"North": ["Bilbao"]}}).hierarchy
     assert isinstance(padded, TreeHierarchy)
     assert padded.rows()[0] == ("Lyon", "France", "France")

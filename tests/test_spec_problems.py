@@ -36,7 +36,8 @@ def test_did_you_mean_at_every_depth() -> None:
 
 def test_without_a_near_name_the_allowed_keys_are_listed() -> None:
     assert problems(HEAD + TAIL + "search: {zzz: 1}\n") == [
-        "5:10: search.zzz: unknown key; expected one of algorithm, metric, prefer, variant, matrix, seed, cuts"
+        "5:10: search.zzz: unknown key; expected one of algorithm, metric, classify, aggregate, "
+        "gs_factor, monotone, prefer, variant, matrix, seed, cuts"
     ]
 
 
@@ -213,11 +214,11 @@ def test_one_hierarchy_problem_and_its_place(written: str) -> None:
 REQUIREMENTS = {
     "k_anonymity: {k: 0}": "5:22 .k_anonymity.k: expected k, a whole number of at least 1, got 0",
     "k_anonymity: 0": "5:18 .k_anonymity.k: expected k, a whole number of at least 1, got 0",
-    "k_anonymity: true": "5:18 .k_anonymity: expected {k: 5} or a whole number, got true or false",
+    "k_anonymity: true": "5:18 .k_anonymity: expected {k: 5} or a whole number, or {column: wanted_k, default: 5}",
     "k_anonymity: {k: 2.5}": "5:22 .k_anonymity.k: expected k, a whole number of at least 1, got a number",
     "k_anonymity: {k: 99999999999999999}": "5:22 .k_anonymity.k: expected k",
-    "k_anonymity:": "5:5 .k_anonymity: expected {k: 5} or a whole number, got nothing",
-    "k_anonymity: {}": "5:5 .k_anonymity: missing 'k': the size of the smallest equivalence class",
+    "k_anonymity:": "5:5 .k_anonymity: expected {k: 5} or a whole number, or {column: wanted_k, default: 5}",
+    "k_anonymity: {}": "5:5 .k_anonymity: missing 'k': the size of the smallest class, such as 5; or a 'column'",
     "k_anonymity": "5:5 : expected a requirement such as {k_anonymity: {k: 5}}, got text",
     "{}": "5:5 : expected one requirement per list item, got 0",
     "{k_anonymity: 2, t_closeness: {attribute: dx, t: 0}}": "5:5 : expected one requirement per list item",

@@ -273,8 +273,15 @@ def test_ordered_values_of_a_release_are_what_the_source_declares(file: Path, re
 # --- Numbers, dates, functions ---
 
 
-@pytest.mark.parametrize("width", [Decimal("0.01"), Decimal("0.5"), Decimal("0.07"), 3, Decimal("2.5")])
-@pytest.mark.parametrize("kind", ["DECIMAL(12, 2)", "DOUBLE PRECISION", "BIGINT"])
+WIDTHS = [Decimal("0.01"), Decimal("0.5"), Decimal("0.07"), 3, Decimal("2.5")]
+EVERY_PAIR = [
+    pytest.param(width, kind, marks=() if position % 3 == place else pytest.mark.slow)
+    for position, width in enumerate(WIDTHS)
+    for place, kind in enumerate(["DECIMAL(12, 2)", "DOUBLE PRECISION", "BIGINT"])
+]
+
+
+@pytest.mark.parametrize(("width", "kind"), EVERY_PAIR)
 def test_intervals_are_those_of_exact_decimals(file: Path, width: Any, kind: str) -> None:
     draw = random.Random(f"{width}{kind}")
     values = [Decimal(draw.randint(-(10**6), 10**6)).scaleb(-2) for _ in range(150)]

@@ -18,8 +18,7 @@ from strategies import RandomProblem, examples
 from subtree_oracle import SubtreeProblem, Taken
 
 import kanon_sql
-from kanon_sql.engines.base import Meter
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
 from kanon_sql.recode import subtree as subtree_module
 from kanon_sql.recode.subtree import STATEMENTS_A_ROUND
 from kanon_sql.release import write as write_module
@@ -494,29 +493,3 @@ def test_a_written_table_that_is_not_the_recoding_is_dropped(
     with pytest.raises(VerificationError):
         kanon_sql.anonymize(records.engine, asked(WORKERS))
     assert "people_release" not in records.tables()
-
-
-def test_a_failure_of_any_statement_leaves_the_earlier_release(
-    records: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    spec, counted = asked(WORKERS, recoding={"method": "subtree", "direction": "bottom_up"}), Meter.count
-    names: list[str] = []
-    failing: list[str] = []
-
-    def count(self: Meter, statement: Any, *given: Any) -> Any:
-        names.append(statement.name)
-        if statement.name in failing:
-            raise DatabaseError(f"{statement.name} fails")
-        return counted(self, statement, *given)
-
-    monkeypatch.setattr(Meter, "count", count)
-    kanon_sql.anonymize(records.engine, spec)
-    before = Counter(records.rows("people_release"))
-    own = [name for name in dict.fromkeys(names) if name.startswith("recode/subtree/")]
-    assert {f"recode/subtree/{name}" for name in ("specialized", "generalized", "moved", "classed")} <= set(own)
-    for name in own:
-        failing[:] = [name]
-        with pytest.raises(DatabaseError):
-            kanon_sql.anonymize(records.engine, spec)
-        assert Counter(records.rows("people_release")) == before
-        assert not [table for table in records.tables() if "kanon_" in table and "kanon_sql" not in table], name

@@ -90,6 +90,15 @@ def test_levels_minimum_says_the_same_as_a_limit_on_every_column(database: Datab
     assert Counter(released(database, short)) == model.released
 
 
+def test_ts_without_two_equal_rows_is_refused_for_what_it_would_be(database: Database) -> None:
+    """All rows may be suppressed, and all would have to be: what is wrong is that nothing is left."""
+    database.table("people", ["zip"], [("94138",), ("94139",)])
+    spec = {"version": 1, "source": "people", "quasi_identifiers": {"zip": {"maximum_level": 0}}}
+    asked = {"privacy": [{"k_anonymity": K}], "suppression": {"limit": 1.0}}
+    result = kanon_sql.plan(database.engine, kanon_sql.Spec.from_dict({**spec, **asked}))
+    assert result.message.endswith("all 2 rows violate it, and a release without them is empty")
+
+
 def released(database: Database, model: Model) -> list[tuple[Any, ...]]:
     """What the model's spec publishes."""
     database.table("people", ["race", "zip"], ROWS)

@@ -72,7 +72,7 @@ def test_work_of_pythons_own_looks_at_the_limit(verb: str, hierarchy: dict[str, 
     more = {"check": ("t",), "audit": ("t",)}.get(verb, ())
     with connection:
         engine = kanon_sql.connect(connection)
-        for seconds in (0.05, 0.1, 0.3, 0.6, 1.0):
+        for seconds in (0.05, 0.3, 1.0):
             started = clock.now
             try:
                 getattr(kanon_sql, verb)(engine, spec, *more, timeout=seconds)

@@ -14,25 +14,37 @@ from kanon_sql.errors import KanonError
 __all__ = ["SECTIONS", "markdown", "objects"]
 
 SECTIONS = {
-    "Connect": ["connect", "Spec"],
+    "Connect": ["connect", "Spec", "TableSpec"],
     "Verbs": [
-        "plan", "anonymize", "apply", "check", "audit", "risk", "hierarchy", "compare", "estimate", "render", "ledger",
+        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "hierarchy", "compare", "estimate",
+        "render", "ledger",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],
-    "Results": ["Result", "AuditResult", "HierarchyResult"],
+    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation"],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
 
 MEMBERS = {
     "Spec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
+    "TableSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "Budget": [],
     "Conformance": [],
     "Cost": ["to_dict"],
 }
 """Of these classes only some members are for users."""
 
-PARTS = ["Comparison", "Compared", "RiskResult", "Estimated", "Rendered", "LedgerResult", "SearchSummary", "Cost"]
+PARTS = [
+    "Comparison",
+    "Compared",
+    "RiskResult",
+    "Estimated",
+    "Rendered",
+    "LedgerResult",
+    "SearchSummary",
+    "Cost",
+    "PublishedCell",
+]
 """Classes that results are or hold, and that nobody makes."""
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema
+from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema, tabulation_schema
 
 __all__ = ["SCHEMAS", "markdown"]
 
@@ -15,6 +15,7 @@ SCHEMAS = {
     "compare": comparison_schema,
     "audit": audit_schema,
     "risk": risk_schema,
+    "tabulate": tabulation_schema,
 }
 """Verbs -> the schema of what they print."""
 

@@ -6,12 +6,40 @@ runs, so that ``--help`` answers at once. Data goes to standard output, progress
 
 from __future__ import annotations
 
-from kanon_sql.cli import verbs  # noqa: F401 - adds the verbs to the app
-from kanon_sql.cli.app import app
+import gc
+import sys
+from typing import TYPE_CHECKING
+
+from kanon_sql.cli.program import program
+from kanon_sql.cli.verbs import VERBS, add_verbs
+
+if TYPE_CHECKING:
+    from typer import Typer
+
+    app: Typer
 
 __all__ = ["app", "main"]
 
 
+_OBJECTS = 250_000
+"""A short process makes modules and statements, which stay: looking for cycles among them takes a tenth of its time.
+
+So many objects take about 50 megabytes. A longer search looks for them, and finds those of statements that are done.
+"""
+
+
 def main() -> None:
     """Run ``kanon-sql`` with the arguments of the process."""
-    app(prog_name="kanon-sql")
+    gc.set_threshold(_OBJECTS)
+    # A process needs one verb; what the others are takes longer to read than this one to start. A shell that asks
+    # for words to propose names none, and ``--help`` lists all.
+    add_verbs(*(name for name in sys.argv[1:2] if name in VERBS))
+    program(prog_name="kanon-sql")
+
+
+def __getattr__(name: str) -> object:
+    """``app``: the program with all its verbs."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    add_verbs()
+    return program

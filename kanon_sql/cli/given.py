@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kanon_sql.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import Spec
+    from kanon_sql.spec import Spec, TableSpec
 
-__all__ = ["MEMORY", "load_spec", "need_database"]
+__all__ = ["MEMORY", "load_spec", "load_table_spec", "need_database"]
 
 MEMORY = ":memory:"
 
@@ -20,6 +20,13 @@ def load_spec(path: Path) -> Spec:
     from kanon_sql.spec import Spec
 
     return Spec.load(path)
+
+
+def load_table_spec(path: Path) -> TableSpec:
+    """The table spec in a file."""
+    from kanon_sql.spec import TableSpec
+
+    return TableSpec.load(path)
 
 
 def need_database(database: str) -> None:

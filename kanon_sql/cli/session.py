@@ -6,9 +6,12 @@ Everything here writes to standard error; standard output belongs to the result.
 from __future__ import annotations
 
 import errno
+import gc
+import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,17 +51,21 @@ class Session:
     """
 
     def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        from rich.console import Console
-
         self.quiet = quiet
         self.verbose = verbose
         self.stage: str | None = None
-        self.console: Console = Console(stderr=True, markup=False, highlight=False, emoji=False)
         self.engine: Engine | None = None
         self._status: Status | None = None
         self._meter: Meter | None = None
         self._written = 0
         self.interrupts = Interrupts(self.cancel)
+
+    @cached_property
+    def console(self) -> Console:
+        """Standard error with colors and a progress display; made when there is something to show on it."""
+        from rich.console import Console
+
+        return Console(stderr=True, markup=False, highlight=False, emoji=False)
 
     # --- The database ---
 
@@ -74,6 +81,10 @@ class Session:
         """Open the database; the session closes it."""
         from kanon_sql.engines import connect
 
+        # What is imported by now stays; looking for cycles in it would take a tenth of a second when the process ends.
+        # DuckDB's own objects have to be found then, or it complains about them.
+        if "duckdb" not in sys.modules:
+            gc.freeze()
         self.engine = connect(
             database, read_only=read_only, threads=threads, memory_limit=memory_limit, scratch=scratch
         )
@@ -106,7 +117,7 @@ class Session:
         if self.engine is not None and self.engine.meter is not self._meter:
             self._meter, self._written = self.engine.meter, 0
         self.log()
-        if self.quiet or not self.console.file.isatty():
+        if self.quiet or not sys.stderr.isatty():
             return
         from rich.text import Text
 
@@ -136,7 +147,11 @@ class Session:
 
     def message(self, text: str) -> None:
         """Tell the user something, unless they asked for quiet."""
-        if not self.quiet:
+        if self.quiet:
+            return
+        if self._status is None:
+            typer.echo(_safe(text), err=True)
+        else:
             self.console.print(_safe(text), soft_wrap=True)
 
     def error(self, text: str) -> None:

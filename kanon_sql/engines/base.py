@@ -73,6 +73,7 @@ class Capabilities:
             one GROUP BY, joined as rows, than in one each.
         branch_rows: one more branch of a statement costs about as much as joining a node to so many vectors.
         branches: how many branches of a UNION ALL are worked on side by side, where one thread joins a small set.
+        quick_vectors: the most vectors of a frequency set that a recoding divides in about a second.
         row_id: the column by which a table's rows stand in their physical order; None where there is none.
     """
 
@@ -85,6 +86,7 @@ class Capabilities:
     nodes_as_rows: int = 0
     branch_rows: int = 20_000
     branches: int = 1
+    quick_vectors: int = 0
     row_id: str | None = None
 
     def folded(self, name: str) -> str:

@@ -30,6 +30,7 @@ CAPABILITIES = Capabilities(
     nodes_per_statement=64,
     nodes_as_rows=25_000,
     branches=2,
+    quick_vectors=50_000,
     row_id="rowid",
 )
 
@@ -147,12 +148,16 @@ class DuckDBEngine(SessionEngine):
         self._has_settings = False
         self._settled = False
         self._statements: dict[str, duckdb.Statement] = {}
+        self._listed_in: int | None = None
+        self._begun = 0
+        self._in_transaction = False
         with self._guard("connect"):
             self._refuse_collation()
-            self._refuse_macros()
+            if label != ":memory:" or not owned:  # else it is new, and nobody else's
+                self._refuse_macros()
 
     def _refuse_collation(self) -> None:
-        collation = self._connection.execute("SELECT current_setting('default_collation')").fetchone()
+        collation = self._execute("SELECT current_setting('default_collation')").fetchone()
         if collation and str(collation[0]).lower() not in ("", "binary", "c", "posix"):
             raise UnsupportedError(
                 "this DuckDB connection has a default_collation, which merges different texts into one class; "
@@ -166,16 +171,50 @@ class DuckDBEngine(SessionEngine):
                 self._refuse_macros()
 
     def _refuse_macros(self) -> None:
+        """Listing all functions takes as long as a small check, so that is done only when there can be a new macro."""
+        if self._nobody_else_did_anything():
+            return
         listed = ", ".join(map(literal, _FUNCTIONS))
-        macros = self._connection.execute(
+        before = self._transaction_number()
+        self._begun = 0
+        macros = self._execute(
             "SELECT DISTINCT function_name FROM duckdb_functions() "
             f"WHERE NOT internal AND lower(function_name) IN ({listed}) ORDER BY ALL"
         ).fetchall()
         if macros:
+            self._listed_in = None
             raise UnsupportedError(
                 f"this DuckDB database has macros under names of DuckDB's own functions "
                 f"({', '.join(str(name) for (name,) in macros)}), which would count with them; give them other names"
             )
+        self._listed_in = before if self._is_of_this_process() else None
+
+    def _nobody_else_did_anything(self) -> bool:
+        """Whether every transaction since the last listing was of this engine's own, which makes no macro.
+
+        DuckDB numbers all transactions of all connections to an instance in one sequence. A statement outside of a
+        transaction takes one number; inside of somebody's transaction it takes none, and nothing can be concluded.
+        """
+        if self._listed_in is None:
+            return False
+        expected = self._listed_in + self._begun + 1
+        return (self._transaction_number(), self._transaction_number()) == (expected, expected + 1)
+
+    def _transaction_number(self) -> int:
+        # All rows: a result that is not read to its end would be in the way of the connection's owner.
+        ((number,),) = self._execute("SELECT txid_current()").fetchall()
+        return int(number)
+
+    def _is_of_this_process(self) -> bool:
+        """Whether all attached databases are files or memory that DuckDB lets no other process write to."""
+        kinds = self._execute("SELECT DISTINCT type FROM duckdb_databases() WHERE NOT internal").fetchall()
+        return kinds == [("duckdb",)]
+
+    def _execute(self, sql: str | duckdb.Statement) -> duckdb.DuckDBPyConnection:
+        """Run one statement, and count the transaction that it was."""
+        done = self._connection.execute(sql)
+        self._begun += not self._in_transaction
+        return done
 
     @property
     def version(self) -> str:
@@ -192,10 +231,10 @@ class DuckDBEngine(SessionEngine):
         return Estimate(max(found), None, "EXPLAIN") if found else None
 
     def _run(self, sql: str) -> None:
-        self._connection.execute(self._parsed(sql))
+        self._execute(self._parsed(sql))
 
     def _rows(self, sql: str, limit: int) -> list[Row]:
-        rows: list[Row] = self._connection.execute(self._parsed(sql)).fetchmany(limit + 1)
+        rows: list[Row] = self._execute(self._parsed(sql)).fetchmany(limit + 1)
         return rows
 
     def _tagged(self, sql: str) -> str:
@@ -211,6 +250,7 @@ class DuckDBEngine(SessionEngine):
         if found is None:
             parsed = self._connection.extract_statements(sql)
             if len(parsed) != 1:
+                self._listed_in = None  # it is not one transaction
                 return sql
             (found,) = parsed
             if len(sql) > _LONGEST_KEPT:
@@ -223,7 +263,7 @@ class DuckDBEngine(SessionEngine):
     def _describe(self, relation: str) -> list[Column]:
         statement = Statement("columns", f"DESCRIBE SELECT * FROM {relation} AS kanon_relation", users=relation)
         self.meter.count(statement)
-        rows = self._connection.execute(self._parsed(self._tagged(statement.sql))).fetchall()
+        rows = self._execute(self._parsed(self._tagged(statement.sql))).fetchall()
         self.meter.count_rows(rows)
         return [Column(row[0], row[1], _kind(row[1])) for row in rows]
 
@@ -291,6 +331,7 @@ class DuckDBEngine(SessionEngine):
         self._refuse_open_transaction()
         try:
             self.execute(Statement("transaction", "BEGIN TRANSACTION"))
+            self._in_transaction = True
             yield
             self.execute(Statement("transaction", "COMMIT"))
         except BaseException:
@@ -298,6 +339,8 @@ class DuckDBEngine(SessionEngine):
             with self.without_deadline(), suppress(DatabaseError):
                 self.execute(Statement("transaction", "ROLLBACK"))
             raise
+        finally:
+            self._in_transaction = False
 
     def _refuse_open_transaction(self) -> None:
         """BEGIN inside the user's transaction would not only fail but also abort it."""
@@ -317,6 +360,9 @@ class DuckDBEngine(SessionEngine):
     @contextmanager
     def run(self, deadline: Deadline) -> Iterator[Meter]:
         """A fresh meter and a time limit for everything inside."""
+        with self._settings_guard():
+            if not self._nobody_else_did_anything():
+                self._listed_in = None
         with super().run(deadline) as meter:
             # A connection of our own keeps them: nobody else uses it, and once it has all there is nothing to read.
             with self._settings_guard():
@@ -346,18 +392,18 @@ class DuckDBEngine(SessionEngine):
         """
         if self._has_settings:
             current = ", ".join(f"CAST(current_setting({literal(name)}) AS VARCHAR)" for name in _SETTINGS)
-            row = self._connection.execute(f"SELECT {current}").fetchone()
+            row = self._execute(f"SELECT {current}").fetchone()
             assert row is not None
             return dict(zip(_SETTINGS, row, strict=True))
         names = ", ".join(map(literal, _SETTINGS))
         query = f"SELECT name, value FROM duckdb_settings() WHERE name IN ({names})"
-        found: dict[str, str] = dict(self._connection.execute(query).fetchall())
+        found: dict[str, str] = dict(self._execute(query).fetchall())
         self._has_settings = len(found) == len(_SETTINGS)
         return found
 
     def _set(self, settings: Mapping[str, str]) -> None:
-        if settings:
-            self._connection.execute("; ".join(f"SET {name} = {literal(value)}" for name, value in settings.items()))
+        for name, value in settings.items():
+            self._execute(f"SET {name} = {literal(value)}")
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
         import duckdb

@@ -9,19 +9,20 @@ verification. A checkpoint that is lost is an error instead.
 
 from __future__ import annotations
 
-import logging
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from decimal import Decimal
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from kanon_sql.engines.base import NO_SPACE, Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
+from kanon_sql.engines.base import Capabilities, Column, Deadline, Estimate, Kind, Meter, Row, Scratch
 from kanon_sql.engines.session import SessionEngine
+from kanon_sql.engines.spark_errors import is_not_there, silent_loggers, spark_error
 from kanon_sql.errors import DatabaseError, UnsupportedError
 from kanon_sql.sql import Statement, dialect_named
 
@@ -58,6 +59,12 @@ SETTINGS: Mapping[str, str] = {
 ONE_PARTITION = 100_000
 """Scratch tables with as many rows at most are kept in one partition."""
 
+_PLAUSIBLE_BYTES = 2**60
+"""No guess of a table's size is so large: this is a product of such guesses, or what Spark says of what is unknown."""
+
+_MOST_ROWS = 2**31 - 1
+"""The greatest limit that Spark takes."""
+
 _MANY = 1_000_000
 """Functions there may be."""
 
@@ -75,24 +82,6 @@ _FUNCTIONS = frozenset(
 
 _ATTEMPTS, _PAUSE = 300, 0.2
 """How often a cancelled statement is asked to stop, and the seconds between."""
-
-_LOGGERS = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-"""Where pyspark logs an error with its text and the Java stack, before anyone can catch it."""
-
-_ABOUT_NAMES = (
-    "TABLE_OR_VIEW_", "VIEW_", "SCHEMA_", "CATALOG_", "UNRESOLVED_COLUMN", "INVALID_SCHEMA_OR_RELATION_NAME",
-    "LOCATION_ALREADY_EXISTS", "INSUFFICIENT_PERMISSIONS", "PERMISSION_DENIED", "WRONG_COMMAND_FOR_OBJECT_TYPE",
-    "REQUIRES_SINGLE_PART_NAMESPACE", "UNSUPPORTED_FEATURE.TABLE_OPERATION", "FORBIDDEN_OPERATION",
-)  # fmt: skip
-"""Errors whose first line names tables, columns or rights, and no value."""
-
-_NOT_THERE = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "CATALOG_NOT_FOUND", "NO_SUCH_NAMESPACE")
-
-_LOST_ROWS = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
-
-_LOST = ("Py4JError", "Py4JNetworkError", "ConnectionRefusedError", "ConnectionResetError", "BrokenPipeError")
-
-_CANCELLED = ("SPARK_JOB_CANCELLED", "OPERATION_CANCELED", "SPARK_CONNECT_OPERATION_CANCELED")
 
 
 def refuse_old(version: str) -> None:
@@ -196,13 +185,39 @@ class SparkEngine(SessionEngine):
 
         A small table becomes one partition, so that grouping and joining it needs no exchange: on
         small tables, exchanges take nearly all of the time. Many nodes still run side by side.
+
+        A checkpoint inherits the size that Spark guessed for its query, a product of the sizes of
+        what is joined. Over rounds, each of which joins what the last one made, the guess gets as
+        many digits again every time, until planning takes minutes and all memory: it is forgotten
+        before.
         """
         frame = self._session.sql(query).localCheckpoint()
-        if frame.count() <= ONE_PARTITION and self._partitions(frame) != 1:
-            spread, frame = frame, frame.coalesce(1).localCheckpoint()
-            self._free(spread)
+        rows = frame.count()
+        if rows <= ONE_PARTITION:
+            if self._partitions(frame) != 1 or not self._has_plausible_size(frame):
+                spread, frame = frame, frame.limit(max(rows, 1)).localCheckpoint()
+                self._free(spread)
+        elif not self._has_plausible_size(frame):
+            frame = self._without_size(frame)
         frame.createOrReplaceTempView(view)
         return frame
+
+    def _has_plausible_size(self, frame: Any) -> bool:
+        """Whether Spark's guess of a checkpoint's bytes could be one; Connect shows it as a text alone."""
+        if self._remote:
+            return _statistics(frame._explain_string(mode="cost")) is not None
+        return int(frame._jdf.queryExecution().optimizedPlan().stats().sizeInBytes()) < _PLAUSIBLE_BYTES
+
+    def _without_size(self, frame: DataFrame) -> DataFrame:
+        """The same stored rows, of unknown size; Connect stores them again, since only a limit bounds its guess."""
+        if self._remote:
+            stored = frame.limit(_MOST_ROWS).hint("rebalance").localCheckpoint()
+            stored.count()
+            return stored
+        from pyspark.sql.classic.dataframe import DataFrame as Classic
+
+        made = self._session._jsparkSession.internalCreateDataFrame(_stored(frame), frame._jdf.schema(), False)
+        return Classic(made, self._session)
 
     def _partitions(self, frame: DataFrame) -> int | None:
         """How many partitions a checkpoint has; Connect does not say."""
@@ -212,7 +227,7 @@ class SparkEngine(SessionEngine):
         """Give a checkpoint's memory back now; Spark would wait for a garbage collection, as Connect does."""
         if not self._remote:
             with suppress(Exception):
-                frame._jdf.queryExecution().logical().rdd().unpersist(False)
+                _stored(frame).unpersist(False)
 
     def _describe(self, relation: str) -> list[Column]:
         sql = f"SELECT * FROM {relation} AS kanon_relation"
@@ -237,7 +252,7 @@ class SparkEngine(SessionEngine):
             try:
                 return self._call(lambda: self._session.catalog.getTable(name))
             except Exception as error:
-                if _condition(error) in _NOT_THERE:
+                if is_not_there(error):
                     return None
                 raise
 
@@ -329,7 +344,7 @@ class SparkEngine(SessionEngine):
     def _tagged_work(self, work: Callable[[], T], tag: str) -> T:
         tags: Any = self._session if self._remote else self._session.sparkContext
         add, remove = (tags.addTag, tags.removeTag) if self._remote else (tags.addJobTag, tags.removeJobTag)
-        with _silent_loggers():
+        with silent_loggers():
             add(tag)
             try:
                 return work()
@@ -359,54 +374,12 @@ class SparkEngine(SessionEngine):
                 self._session.stop()
 
     def _error(self, error: Exception, name: str) -> BaseException | None:
-        if isinstance(error, UnsupportedError | DatabaseError):
-            return None
-        kind, module = type(error).__name__, type(error).__module__.split(".")[0]
-        condition = _condition(error)
-        if module not in ("pyspark", "py4j", "grpc") and not isinstance(error, ConnectionError):
-            return None
-        if condition.startswith(_CANCELLED):
-            return KeyboardInterrupt()
-        if "No space left on device" in str(error):
-            return DatabaseError(f"{name}: Spark: {NO_SPACE} (spark.local.dir, or where its warehouse is)")
-        # Of an analysis, before any row is read: raise_error gives any condition any text.
-        if condition.startswith(_ABOUT_NAMES) and kind in ("AnalysisException", "SparkConnectAnalysisException"):
-            first = str(error).splitlines()[0].split(" SQLSTATE:")[0]
-            return DatabaseError(f"{name}: {first}")
-        if condition == _LOST_ROWS:
-            return DatabaseError(f"{name}: an executor was lost, and a scratch table's rows with it; run it again")
-        if not condition and (kind in _LOST or "UNAVAILABLE" in str(error)):
-            return DatabaseError(
-                f"{name}: the connection to {self.label} was lost; its scratch views are gone, and kanon-sql clean "
-                "finds what else was left"
-            )
-        return DatabaseError(f"{name}: Spark reported {condition or kind} (its text may hold values and is not shown)")
+        return spark_error(error, name, self.label)
 
 
-@contextmanager
-def _silent_loggers() -> Iterator[None]:
-    from pyspark.logger import PySparkLogger
-
-    of_process = logging.getLoggerClass()
-    loggers = [PySparkLogger.getLogger(name) for name in _LOGGERS]
-    logging.setLoggerClass(of_process)  # pyspark has set its own
-    before = [logger.disabled for logger in loggers]
-    try:
-        for logger in loggers:
-            logger.disabled = True
-        yield
-    finally:
-        for logger, disabled in zip(loggers, before, strict=True):
-            logger.disabled = disabled
-
-
-def _condition(error: Exception) -> str:
-    """Spark's name of an error, empty when it has none; a failed job's is in its text."""
-    condition = error.getCondition() if hasattr(error, "getCondition") else None
-    if condition:
-        return str(condition)
-    found = re.search(r"Exception: \[([A-Z][A-Z0-9_.]+)\]", str(error))
-    return found.group(1) if found else ""
+def _stored(frame: Any) -> Any:
+    """The stored rows of a checkpoint in a classic session."""
+    return frame._jdf.queryExecution().logical().rdd()
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -427,13 +400,12 @@ _UNITS = {unit: 1024**power for power, unit in enumerate(("B", "KiB", "MiB", "Gi
 
 
 def _statistics(plan: str) -> Estimate | None:
-    """The figures of the plan's root; a size in EiB means that nothing is known."""
+    """The figures of the plan's root; a size in EiB, or with a power of ten of bytes, means that nothing is known."""
     size = re.search(r"Statistics\(sizeInBytes=([0-9.E+]+) (\w+)", plan)
     if size is None or size.group(2) not in _UNITS:
         return None
+    size_in_bytes = Decimal(size.group(1)) * _UNITS[size.group(2)]
+    if size_in_bytes >= _PLAUSIBLE_BYTES:
+        return None
     rows = re.match(r"[^\n]*?rowCount=([0-9.E+]+)", plan[size.start() :])
-    return Estimate(
-        None if rows is None else int(float(rows.group(1))),
-        int(float(size.group(1)) * _UNITS[size.group(2)]),
-        "EXPLAIN COST",
-    )
+    return Estimate(None if rows is None else int(Decimal(rows.group(1))), int(size_in_bytes), "EXPLAIN COST")

@@ -7,6 +7,7 @@ definition of a class query (``classes``) and nothing else: verification must no
 
 from __future__ import annotations
 
+from kanon_sql.evaluate.assignments import matches_of
 from kanon_sql.evaluate.budget import Budget
 from kanon_sql.evaluate.class_counts import Bin, Counted, Table, count_classes, node_frames
 from kanon_sql.evaluate.class_unions import refuse_overlaps
@@ -19,6 +20,7 @@ from kanon_sql.evaluate.classes import (
     size_edges,
     size_number,
 )
+from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.evaluate.examine import (
@@ -35,17 +37,19 @@ from kanon_sql.evaluate.outcome import Answered, Chosen, NothingFound, NothingTo
 from kanon_sql.evaluate.partitions.evaluator import Partitions, refuse_what_cuts_break
 from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import BY_VALUE, Order, order_domains, order_of, positions_of
-from kanon_sql.evaluate.reach import out_of_reach, rows_in_words
+from kanon_sql.evaluate.reach import out_of_reach, rows_in_words, too_many_nulls
 from kanon_sql.evaluate.rollup import Covering
 from kanon_sql.evaluate.search import refuse_other_classes, refuse_together, search_in, searched, searched_again
 
 __all__ = [
     "BY_VALUE",
+    "MOST_EDGES",
     "Achieved",
     "Answered",
     "Bin",
     "Budget",
     "Chosen",
+    "Consistent",
     "Counted",
     "Covering",
     "Evaluator",
@@ -62,6 +66,7 @@ __all__ = [
     "Table",
     "achieved_context",
     "classes",
+    "consistent_with_source",
     "count_classes",
     "examine",
     "failing_classes",
@@ -69,6 +74,7 @@ __all__ = [
     "groupings",
     "is_sound",
     "judged_columns",
+    "matches_of",
     "node_frames",
     "order_domains",
     "order_of",
@@ -88,6 +94,7 @@ __all__ = [
     "size_edges",
     "size_number",
     "table_frames",
+    "too_many_nulls",
     "with_codes",
     "with_labels",
 ]

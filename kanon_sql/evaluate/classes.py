@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kanon_sql.models import PrivacyModel
-from kanon_sql.sql import Sql, identifier, render
+from kanon_sql.sql import Sql, identifier, render, sql_list
 
 __all__ = [
     "SUPPRESSED",
@@ -46,6 +46,8 @@ class Frames:
         compared: per sensitive attribute whose values do not carry what its reference tells of them: the names of these
             facts, which are joined once the values are counted.
         own_references: those of them whose reference was made of the same rows, so that it has every value.
+        within: those of the keys that tell whole tables apart, such as a node's number among its classes.
+        suppresses: classes that violate are left out, and measures of a whole table are of the others.
         numbered: ``values`` has a row per class and value, with the class's total, and its one key is a number that
             stands for the class within it; "in order": for values that are put in order.
         single: ``base``, and ``values`` of sensitive attributes, have a row per row of a table, which need no more than
@@ -71,6 +73,8 @@ class Frames:
     own_references: Collection[str] = ()
     numbered: bool | Literal["in order"] = False
     single: bool = False
+    within: Sequence[Sql] = ()
+    suppresses: bool = True
 
     @property
     def key_names(self) -> list[str]:
@@ -109,7 +113,8 @@ def checks_persons(frames: Frames, models: Sequence[PrivacyModel]) -> bool:
 
 def measure_name(index: int, model: PrivacyModel) -> str:
     """The column that holds a model's measure."""
-    return "class_size" if model.frame is None and not model.by_unions else f"m{index}"
+    own = model.frame is not None or model.by_unions or model.of_table
+    return f"m{index}" if own else "class_size"
 
 
 def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool = True, label: Sql | None = None) -> Sql:
@@ -123,7 +128,8 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     """
     names = [measure_name(index, model) for index, model in enumerate(models)]
     unions = _unions(frames, models)
-    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions)}
+    within = _within(frames, models)
+    carried = {**dict(zip(frames.carried_names, frames.carried, strict=True)), **_flat(unions), **within}
     # One sensitive attribute counted in rows needs no second pass for the class sizes.
     named = list(zip(names, models, strict=True))
     alone = is_alone(models) and frames.counting == "rows" and not frames.summed
@@ -175,7 +181,7 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
     found = render(
         "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
     )
-    return _with_unions(found, models, unions)
+    return _table_wide(_with_unions(found, models, unions), frames, models)
 
 
 def _rows(single: bool) -> Sql:
@@ -199,7 +205,9 @@ def _flat(unions: Mapping[int, Mapping[str, Sql]]) -> dict[str, Sql]:
 def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int, Mapping[str, Sql]]) -> Sql:
     """The classes with the sizes of their unions, each over what the requirements before it leave."""
     every = conditions(models)
-    kept = [condition for condition, model in zip(every, models, strict=True) if not model.by_unions]
+    kept = [
+        condition for condition, model in zip(every, models, strict=True) if not model.by_unions and not model.of_table
+    ]
     for index, keys in unions.items():
         measure = measure_name(index, models[index])
         found = render("evaluate/unions", classes=found, kept=kept, names=list(keys), measure=measure)
@@ -207,15 +215,51 @@ def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int
     return found
 
 
+def _within(frames: Frames, models: Sequence[PrivacyModel]) -> dict[str, Sql]:
+    """The columns that tell whole tables apart, where a requirement is on these."""
+    if not any(model.of_table for model in models):
+        return {}
+    return {f"within{place}": key for place, key in enumerate(frames.within)}
+
+
+def _table_wide(found: Sql, frames: Frames, models: Sequence[PrivacyModel]) -> Sql:
+    """The classes with the measures of whole tables, each over what the requirements before it leave."""
+    window = render("evaluate/window", names=list(_within(frames, models)))
+    kept = [condition for condition, model in zip(conditions(models), models, strict=True) if not model.of_table]
+    for index, model in enumerate(models):
+        if not model.of_table:
+            continue
+        name = measure_name(index, model)
+        own = own_name(name, model)
+        counted = [*kept, model.of_class(own)] if frames.suppresses else [Sql("1 = 1")]
+        condition = sql_list([Sql(f"({item})") for item in counted], " AND ")
+        found = render(
+            "evaluate/table_wide",
+            classes=found,
+            measure=name,
+            measure_second=f"{name}_second",
+            first=model.over_table("measure", condition, window, own),
+            second=model.over_table("second", condition, window, own),
+        )
+        kept = [*kept, model.condition(name)]
+    return found
+
+
 def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
     """What the templates need of a model with a frame of its own."""
-    has_second = model.second is not None and not model.second_is_size
+    has_second = model.second is not None and not model.second_is_size and not model.of_table
+    own = own_name(name, model)
     return {
-        "name": name,
-        "measure": model.measure(name),
+        "name": own,
+        "measure": model.measure(own),
         "disclosed": model.disclosed(),
         "second": model.second_measure() if has_second else None,
     }
+
+
+def own_name(name: str, model: PrivacyModel) -> str:
+    """The column of what a model counts of each class: its measure, unless that is of the whole table."""
+    return f"{name}_own" if model.of_table else name
 
 
 def second_name(name: str, model: PrivacyModel) -> str | None:
@@ -253,6 +297,8 @@ def judged_columns(models: Sequence[PrivacyModel]) -> list[str]:
         if name != "class_size":
             second = second_name(name, model)
             columns += [name] if second in (None, "class_size") else [name, second]
+        if model.of_table and model.frame is not None:
+            columns.append(own_name(name, model))
     return columns
 
 

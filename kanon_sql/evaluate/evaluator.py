@@ -22,7 +22,7 @@ from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
-from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, metric_of, rounded
+from kanon_sql.search import Batch, Lattice, Node, Question, Ranked, Verdict, metric_of, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
@@ -49,10 +49,15 @@ def is_sound(model: PrivacyModel, *, by_person: bool, may_suppress: bool) -> boo
 
 
 def _all_sound(models: Sequence[PrivacyModel], *, by_person: bool, may_suppress: bool) -> list[bool]:
-    """Whether pruning is sound, per model. Unions count what all others leave, so they are no better than these."""
+    """Whether pruning is sound, per model. Unions and whole tables count what others leave: no better than these."""
     sound = [is_sound(model, by_person=by_person, may_suppress=may_suppress) for model in models]
-    others = all(flag for model, flag in zip(models, sound, strict=True) if not model.by_unions)
-    return [flag and (others or not model.by_unions) for model, flag in zip(models, sound, strict=True)]
+    others = all(flag for model, flag in zip(models, sound, strict=True) if not _counts_others(model))
+    return [flag and (others or not _counts_others(model)) for model, flag in zip(models, sound, strict=True)]
+
+
+def _counts_others(model: PrivacyModel) -> bool:
+    """Whether what the other requirements leave decides what a model measures."""
+    return model.by_unions or model.of_table
 
 
 class Evaluator:
@@ -104,6 +109,11 @@ class Evaluator:
         """What it took so far."""
         matrix_reads = 0 if self.matrix is None else self.matrix.base_reads
         return Work(self._rolled_up, self._first.reads + matrix_reads)
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors the first frequency set has."""
+        return self._first.rows
 
     def question(self) -> Question:
         """What a search strategy may know before it asks."""
@@ -177,7 +187,7 @@ class Evaluator:
 
     def _alone(self, node: Node, metric: Metric) -> NodeRow:
         """What a statement about one node tells under a metric; asked once."""
-        key = (node, metric.name)
+        key = (node, metric.shape)
         if key not in self._measured_alone:
             (self._measured_alone[key],) = self._rows([node], metric)
         return self._measured_alone[key]
@@ -232,6 +242,10 @@ class Evaluator:
         covering = self._coverings.best(node)
         attribute = next(iter((*spec.sensitive, *spec.keep)), None)
         return covering.base if attribute is None else covering.values[attribute]
+
+    def frequency_set(self, node: Node) -> Relation:
+        """A scratch table with one row per class of a node: its codes (``code0``, ...) and ``row_count``."""
+        return self._rolled(self._coverings.best(node).base, node, None)
 
     def losses(self, node: Node) -> list[float]:
         """Per quasi-identifier, the share of its detail that a node loses with what it suppresses: the metric's."""
@@ -380,4 +394,6 @@ class Evaluator:
 
 def _below(bound: float) -> float:
     """A little below a bound, so that rounding cannot break it."""
+    if isinstance(bound, Ranked):
+        return bound.below()
     return bound - 1e-9 * abs(bound) if isfinite(bound) else bound

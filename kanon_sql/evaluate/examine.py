@@ -286,6 +286,7 @@ def table_frames(subject: Subject, models: Sequence[PrivacyModel], *, numbered: 
         own_references=subject.own_references,
         numbered=numbered and ("in order" if spans else True),
         single=True,
+        suppresses=False,
     )
 
 

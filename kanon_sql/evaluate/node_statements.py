@@ -11,12 +11,12 @@ for node by node.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 from kanon_sql.engines import Row, Workspace
 from kanon_sql.evaluate.class_unions import Unions, union_fills, union_nodes, union_shape, union_slots
-from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns
+from kanon_sql.evaluate.classes import Frames, classes, conditions, flagged_classes, judged_columns, measure_name
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import Metric, PrivacyModel
@@ -119,14 +119,14 @@ class NodeStatements:
         groups = coverings.together(nodes, most, capabilities.branch_rows)
         for covering, group in groups.items():
             if len(group) >= TOGETHER and covering.rows <= most:
-                own = [self._together(part, covering) for part in self._parts(group, len(groups))]
+                own = [self._together(part, covering, metric) for part in self._parts(group, len(groups))]
             else:
-                own = [self._alone(number, node, covering) for number, node in group.items()]
+                own = [self._alone(number, node, covering, metric) for number, node in group.items()]
             reads.append((covering, len(own)))
             branches += own
         shape = compiler.shape(
             "evaluate/node",
-            ("together", None if metric is None else metric.name),
+            ("together", None if metric is None else metric.shape),
             lambda: {"grouped": True, **self._aggregates([], metric)},
         )
         statement = compiler.fill("evaluate/node", shape, {"branches": f"({compiler.union(branches).sql})"})
@@ -143,7 +143,7 @@ class NodeStatements:
             (
                 len(keys),
                 len(carried),
-                None if metric is None else metric.name,
+                None if metric is None else metric.shape,
                 context.get("target"),
                 *union_shape(unions),
             ),
@@ -174,7 +174,7 @@ class NodeStatements:
         }
         return compiler.fill(name, text, filled)
 
-    def _together(self, nodes: Mapping[int, Node], covering: Covering) -> Statement:
+    def _together(self, nodes: Mapping[int, Node], covering: Covering, metric: Metric | None) -> Statement:
         """The classes of several nodes by one GROUP BY over the vectors joined to the nodes' masks."""
         dialect = self._workspace.dialect
         masks = {number: self._sets.codes.masks(node) for number, node in nodes.items()}
@@ -191,7 +191,7 @@ class NodeStatements:
                 rows[number] += [own[word] for word in words]
         numbers = dialect.numbers("nodes", ["node", *columns], [[number, *own] for number, own in rows.items()])
         fills = self._from(covering, f" CROSS JOIN {numbers}", nodes.values())
-        return self._branch(keys, unions, fills, together=True)
+        return self._branch(keys, unions, fills, metric, together=True)
 
     def _mask_columns(self, masks: Iterable[Sequence[int]], prefix: str) -> tuple[list[int], list[str]]:
         """The words that any of some masks leaves something of, and these words masked by a column each."""
@@ -207,14 +207,17 @@ class NodeStatements:
         listed = list(nodes.items())
         return [dict(listed[number::parts]) for number in range(parts)]
 
-    def _alone(self, number: int, node: Node, covering: Covering) -> Statement:
+    def _alone(self, number: int, node: Node, covering: Covering, metric: Metric | None) -> Statement:
         """The classes of one node."""
         fills = {"node": str(number), **self._from(covering, "", [node])}
-        return self._branch(self.keys(node), self._unions(node), fills, together=False)
+        return self._branch(self.keys(node), self._unions(node), fills, metric, together=False)
 
-    def _branch(self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], *, together: bool) -> Statement:
+    def _branch(
+        self, keys: Sequence[str], unions: Unions, fills: Mapping[str, str], metric: Metric | None, *, together: bool
+    ) -> Statement:
         """Classes, labelled by their node's number."""
         compiler = self._workspace.compiler
+        models = self._measured(metric)
 
         def context() -> dict[str, Any]:
             slots = [slot(f"key_{position}") for position, _ in enumerate(keys)]
@@ -222,17 +225,18 @@ class NodeStatements:
             frames = self._frames(
                 [*within, *slots], 0, {own: [*within, *of] for own, of in union_slots(unions).items()}
             )
+            frames = replace(frames, within=within)
+            labelled = not (frames.values or unions or any(model.of_table for model in models))
             label = identifier("node") if together else slot("node")
             return {
-                "labelled": None
-                if frames.values or unions
-                else classes(frames, self._models, with_keys=False, label=label),
+                "labelled": classes(frames, models, with_keys=False, label=label) if labelled else None,
                 "label": identifier(frames.key_names[0]) if together else label,
-                "classes": classes(frames, self._models, with_keys=together),
-                "columns": judged_columns(self._models),
+                "classes": classes(frames, models, with_keys=together),
+                "columns": judged_columns(models),
             }
 
-        shape = compiler.shape("evaluate/branch", (together, len(keys), *union_shape(unions)), context)
+        measured = metric.shape if metric is not None and metric.measures else None
+        shape = compiler.shape("evaluate/branch", (together, len(keys), measured, *union_shape(unions)), context)
         filled = {f"key_{position}": key for position, key in enumerate(keys)}
         return compiler.fill("evaluate/branch", shape, {**filled, **union_fills(unions), **fills})
 
@@ -255,7 +259,7 @@ class NodeStatements:
         return {
             "grouped": False,
             "flagged": flagged_classes(frames, self._models),
-            "classes": classes(frames, self._models, with_keys=bool(aggregates["windows"])),
+            "classes": classes(frames, self._measured(metric), with_keys=bool(aggregates["windows"])),
             **aggregates,
         }
 
@@ -272,6 +276,10 @@ class NodeStatements:
             references={name: slot(f"reference_{position}") for position, name in enumerate(self._sets.references)},
         )
 
+    def _measured(self, metric: Metric | None) -> list[PrivacyModel]:
+        """The requirements, and after them what a metric measures of each class."""
+        return [*self._models, *(() if metric is None else metric.measures)]
+
     def _aggregates(self, names: Sequence[str], metric: Metric | None) -> dict[str, Any]:
         """What ``evaluate/node`` asks of the classes, over the flagged ones only if windows need it.
 
@@ -285,6 +293,8 @@ class NodeStatements:
         every = conditions(self._models)
         kept = Sql("satisfied = 1") if windows else sql_list([Sql(f"({item})") for item in every], " AND ")
         sound = [Sql(f"({item})") for item, is_sound in zip(every, self._sound, strict=True) if is_sound]
+        measured = list(enumerate(self._measured(metric)))[len(self._models) :]
+        carried = [*carried, *(measure_name(index, model) for index, model in measured)]
         aggregates = {} if metric is None else metric.aggregates(kept, carried)
         # The branches of a UNION ALL have the same number of columns.
         width = 0 if metric is None else self._width(metric)
@@ -294,16 +304,16 @@ class NodeStatements:
             # Without a requirement that suppression breaks, both counts are the same.
             "monotone": sql_list(sound, " AND ") if sound and len(sound) < len(every) else None,
             "sized": names if joined else [],
-            "sizes": [_sizes_frame(position, name) for position, name in enumerate(carried)] if joined else [],
+            "sizes": [_sizes_frame(position, f"y{position}") for position, _ in enumerate(names)] if joined else [],
             "windows": list(windows.items()),
             "aggregates": [*aggregates.items(), *padding.items()],
         }
 
     def aggregate_names(self, metric: Metric, carried: int) -> list[str]:
         """The names of a metric's aggregates over a node that carries so many columns along."""
-        shape = (metric.name, carried)
+        shape = (metric.shape, carried)
         if shape not in self._names:
-            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * carried))
+            self._names[shape] = list(metric.aggregates(Sql("1 = 1"), ["z"] * (carried + len(metric.measures))))
         return self._names[shape]
 
     def asks(self, metric: Metric) -> bool:
@@ -312,7 +322,7 @@ class NodeStatements:
 
     def _width(self, metric: Metric) -> int:
         """The most aggregates that a metric can ask for."""
-        return len(self.aggregate_names(metric, len(self._sets.lookups)))
+        return len(self.aggregate_names(metric, len(self._sets.lookups) if metric.carries else 0))
 
     # --- What a node is grouped by ---
 

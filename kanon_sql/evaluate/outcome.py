@@ -163,7 +163,7 @@ class Answered(Searched):
         runners_up: list[dict[str, Any]] = [
             {
                 "node": self.node_dict(verdict.node),
-                self.spec.search.metric: verdict.metric,
+                self.spec.search.metric_label: verdict.metric,
                 "suppressed": verdict.suppressed,
                 "classes": verdict.kept_classes,
             }
@@ -215,9 +215,11 @@ class NothingFound(Answered):
         top = self.evaluator.question().lattice.top
         (verdict,) = self.evaluator.ask(Batch((top,)))
         limit = self.spec.suppression.max_rows(self.sets.rows)
+        least = f"no generalization satisfies {wanted}: even at the highest levels allowed"
+        if verdict.suppressed == self.sets.rows <= limit:
+            return f"{least} all {rows_in_words(self.sets.rows)} violate it, and a release without them is empty"
         return (
-            f"no generalization satisfies {wanted}: even at the highest "
-            f"levels allowed {verdict.suppressed:,} of {rows_in_words(self.sets.rows)} violate it, and at most "
+            f"{least} {verdict.suppressed:,} of {rows_in_words(self.sets.rows)} violate it, and at most "
             f"{limit:,} may be suppressed"
         )
 
@@ -249,8 +251,9 @@ class Chosen(Answered):
         return self.evaluator.achieved(self.node)
 
     def metrics(self) -> dict[str, float]:
-        """Every quality metric of the node."""
-        return self.evaluator.metrics(self.node, METRICS)
+        """Every quality metric of the node, and the one that was optimized, if it is another form of one of them."""
+        asked = {self.spec.search.metric_label: self.evaluator.metric}
+        return self.evaluator.metrics(self.node, {**METRICS, **asked})
 
     @property
     def mean_loss(self) -> float:
@@ -293,7 +296,7 @@ def _named(criterion: str, spec: Spec) -> str:
     """A strategy's criterion with the metric and the preference by their names."""
     prefer = spec.search.prefer.replace("_", " ")
     return (
-        criterion.replace("lowest metric", f"lowest {spec.search.metric}")
-        .replace("the metric", spec.search.metric)
+        criterion.replace("lowest metric", f"lowest {spec.search.metric_label}")
+        .replace("the metric", spec.search.metric_label)
         .replace("the preference", prefer)
     )

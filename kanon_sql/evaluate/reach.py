@@ -9,12 +9,27 @@ from kanon_sql.engines import Workspace
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.models import PrivacyModel, Whole
 
-__all__ = ["out_of_reach", "rows_in_words"]
+__all__ = ["out_of_reach", "rows_in_words", "too_many_nulls"]
 
 
 def rows_in_words(count: int) -> str:
     """``1 row``, ``2,300 rows``."""
     return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+def too_many_nulls(sets: FrequencySets, max_suppressed: int) -> str | None:
+    """Why rows with a NULL alone are too many to suppress, in a sentence; None where they are not.
+
+    Args:
+        sets: the frequency sets.
+        max_suppressed: MaxSup, in rows.
+    """
+    if sets.null_rows <= max_suppressed:
+        return None
+    return (
+        f"{rows_in_words(sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
+        f"but the suppression limit is {rows_in_words(max_suppressed)}: raise the limit or use nulls: value"
+    )
 
 
 def out_of_reach(
@@ -36,11 +51,9 @@ def out_of_reach(
     if protected < largest_k:
         what = "persons" if by_person else "rows"
         return f"the source has {protected:,} {what}, fewer than k = {largest_k}: nothing can be released"
-    if sets.null_rows > max_suppressed:
-        return (
-            f"{rows_in_words(sets.null_rows)} with a NULL quasi-identifier would go (nulls: suppress), "
-            f"but the suppression limit is {rows_in_words(max_suppressed)}: raise the limit or use nulls: value"
-        )
+    nulls = too_many_nulls(sets, max_suppressed)
+    if nulls is not None:
+        return nulls
     wholes: dict[str, Whole] = {}
     for model in models:
         if not model.is_bounded or model.attribute is None:

@@ -21,7 +21,7 @@ from kanon_sql.evaluate.partitions.hierarchy import with_codes, with_labels
 from kanon_sql.evaluate.partitions.order import order_domains
 from kanon_sql.evaluate.reach import out_of_reach
 from kanon_sql.frequency import FrequencySets, KeptSets, Prepared, prepared
-from kanon_sql.models import METRICS, PrivacyModel, models_of
+from kanon_sql.models import PrivacyModel, metric_for, models_of
 from kanon_sql.search import (
     MAX_NODES,
     Batch,
@@ -164,6 +164,11 @@ def refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) 
                 f"{requirement.name}; use reference: original, or a suppression limit of 0"
             )
         refuse_other_classes(model, requirement.name)
+        if model.is_estimate and spec.recoding.method != "full_domain":
+            raise UnsupportedError(
+                f"{model.label}: recoding: {spec.recoding.method} makes classes large enough in the source, so that "
+                "their sizes say little of the population; use recoding: full_domain"
+            )
     refuse_overlaps(spec, models)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":
         raise UnsupportedError(
@@ -181,7 +186,7 @@ def _evaluator(given: Prepared, sets: FrequencySets, spec: Spec, *, matrix: bool
         given.workspace.report("computing the matrix of distance vectors", None)
         found = DistanceMatrix(given.workspace, sets, max(model.least_size or 1 for model in given.models))
     limit = spec.suppression.max_rows(sets.rows)
-    metric = METRICS[spec.search.metric]
+    metric = metric_for(spec)
     return Evaluator(given.workspace, sets, given.models, metric, spec.search.prefer, limit, found)
 
 
@@ -246,7 +251,8 @@ def _outcome(run: Search, workspace: Workspace, spec: Spec, budget: Budget) -> O
     started = time.monotonic()
 
     def progress(found: Progress) -> None:
-        workspace.report(stage + _in_words(found, spec.search.metric, time.monotonic() - started), found.evaluated)
+        words = _in_words(found, spec.search.metric_label, time.monotonic() - started)
+        workspace.report(stage + words, found.evaluated)
 
     try:
         with budget.limits(workspace.engine):

@@ -8,7 +8,9 @@ kept beside them.
 
 from __future__ import annotations
 
-from kanon_sql.frequency.population import Matched, classes_of, match_populations, population_notes, populations_of
+from kanon_sql.frequency.matched import Matched, match_populations
+from kanon_sql.frequency.meanings import classes_of
+from kanon_sql.frequency.population import population_notes, populations_of
 from kanon_sql.frequency.prepared import KeptSets, Prepared, prepared
 from kanon_sql.frequency.raw import Counting
 from kanon_sql.frequency.sets import (

@@ -51,7 +51,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report:
     with open_workspace(engine, relation, report) as workspace:
         with explained_if_missing(engine, spec.source.table):
             columns = source_columns(workspace, spec, relation)
-        named = [*(model.attribute for model in models), spec.recoding.classify]
+        named = [*(model.attribute for model in models), *spec.told]
         attributes = list(dict.fromkeys(name for name in named if name is not None))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
@@ -101,4 +101,4 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     """Equal where the frequency sets are the same: k, the limit, the search and the release may differ, and no more."""
     others = [model for model in models if not model.judges_size]
     columns = list(spec.quasi_identifiers.items())
-    return spec.source, spec.base_dir, spec.unit, spec.nulls, columns, spec.recoding.classify, others
+    return spec.source, spec.base_dir, spec.unit, spec.nulls, columns, spec.told, others

@@ -26,8 +26,8 @@ __all__ = [
     "build_frequency_sets",
     "count_attributes",
     "holds_all",
+    "known_vectors",
     "widest_numbers",
-    "with_populations",
 ]
 
 
@@ -96,7 +96,7 @@ def build_frequency_sets(
     models: Sequence[PrivacyModel],
     columns: dict[str, Column],
     sensitive: Sequence[str],
-    populations: Mapping[str, Relation] | None = None,
+    populations: Mapping[str, PopulationVectors] | None = None,
 ) -> FrequencySets:
     """Scan the source once and build every frequency set.
 
@@ -106,7 +106,7 @@ def build_frequency_sets(
         models: the requirements.
         columns: the source's columns by name.
         sensitive: the sensitive attributes that a privacy model looks at.
-        populations: the raw frequency tables of the populations that one compares with.
+        populations: the raw frequency tables of the populations that one compares with, by the models' frame.
 
     Raises:
         HierarchyError, SpecError: a hierarchy does not fit the data.
@@ -117,10 +117,9 @@ def build_frequency_sets(
     populations = populations or {}
     occurring = raw.table
     if populations:
-        occurring = with_populations(
-            workspace, "known", raw.table, populations.values(), raw.quasi_identifiers, of_source=True
-        )
-    lookups = build_lookups(workspace, spec, columns, occurring)
+        others = [population.table for population in populations.values()]
+        occurring = known_vectors(workspace, raw.table, others, raw.quasi_identifiers)
+    lookups = build_lookups(workspace, spec, columns, occurring, chooses=True)
     codes = Codes(widest_numbers(workspace, lookups))
     workspace.report("encoding the frequency sets", None)
     encoder = _Encoder(workspace, raw, lookups, codes, skip_nulls=spec.nulls == "suppress")
@@ -130,9 +129,15 @@ def build_frequency_sets(
         references[name], facts[name] = _reference(workspace, raw, index, known), known
         values[name] = encoder.values(index, references[name], known)
     people = {}
-    for index, (name, table) in enumerate(populations.items()):
-        people[name] = with_populations(
-            workspace, f"people{index}", raw.table, [table], raw.quasi_identifiers, of_source=False
+    for index, (name, population) in enumerate(populations.items()):
+        people[name] = workspace.table(f"people{index}")
+        workspace.execute(
+            "frequency/population/people",
+            target=people[name],
+            raw=raw.table,
+            population=population.table,
+            by_person=population.by_person,
+            columns=raw.quasi_identifiers,
         )
         values[name] = encoder.population(index, people[name])
         judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
@@ -168,6 +173,19 @@ def _reference(workspace: Workspace, raw: Raw, index: int, facts: ValueFacts) ->
     )
     facts.refuse_absent(facts.absent(workspace, reference, "found", Sql("value")))
     return reference
+
+
+@dataclass(frozen=True)
+class PopulationVectors:
+    """The raw frequency table of a population.
+
+    Attributes:
+        table: a row per vector.
+        by_person: a row per vector and person instead, who is its column ``person``.
+    """
+
+    table: Relation
+    by_person: bool
 
 
 @dataclass(frozen=True)
@@ -246,19 +264,13 @@ def widest_numbers(workspace: Workspace, lookups: Sequence[Lookup]) -> list[list
     return [widest[lookup.index] for lookup in lookups]
 
 
-def with_populations(
-    workspace: Workspace, what: str, raw: Relation, populations: Iterable[Relation], names: Sequence[str], *,
-    of_source: bool,
-) -> Relation:  # fmt: skip
-    """The vectors of the source and of populations, with the rows that one side has of them and none for the other."""
-    target = workspace.table(what)
+def known_vectors(
+    workspace: Workspace, raw: Relation, populations: Iterable[Relation], names: Sequence[str]
+) -> Relation:
+    """The vectors of the source and of populations, of which hierarchies tell; those of the source with their rows."""
+    target = workspace.table("known")
     workspace.execute(
-        "frequency/with_populations",
-        target=target,
-        raw=raw,
-        populations=list(populations),
-        columns=names,
-        of_source=of_source,
+        "frequency/population/known", target=target, raw=raw, populations=list(populations), columns=names
     )
     return target
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from kanon_sql.engines import Column, Engine, Workspace
 from kanon_sql.errors import DatabaseError, Problem, SpecError
 from kanon_sql.hierarchies import exact_texts, refuse_blank_ends, refuse_mixed_forms
-from kanon_sql.spec import Spec, format_table_name
+from kanon_sql.spec import Origin, Spec, format_table_name
 from kanon_sql.sql import Relation, source_relation
 
 __all__ = [
@@ -85,7 +85,7 @@ class OpenTable:
         refuse_blank_ends(workspace, self.relation, exact_texts(list(used.values()), "checked"), self.shown)
 
 
-def open_table(engine: Engine, spec: Spec, parts: tuple[str, ...] | None) -> OpenTable:
+def open_table(engine: Engine, spec: Origin, parts: tuple[str, ...] | None) -> OpenTable:
     """Look up a table's columns, without reading a row.
 
     Args:
@@ -147,7 +147,7 @@ def source_columns(workspace: Workspace, spec: Spec, relation: str) -> dict[str,
     return columns
 
 
-def source_of(engine: Engine, spec: Spec) -> str:
+def source_of(engine: Engine, spec: Origin) -> str:
     """The FROM form of the spec's source."""
     file = None if spec.source.file is None else str(spec.resolve(spec.source.file))
     return engine.relation(table=spec.source.table, query=spec.source.query, file=file)

@@ -8,7 +8,7 @@ classes needs a join.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import SpecError
@@ -30,6 +30,7 @@ class ValueFacts:
         column: the attribute.
         names: the columns that hold facts of the reference.
         lists: a column that marks values -> these values, as text.
+        numbers: a column that holds the values, which are whole numbers -> the number that stands for NULL.
         must_occur: those of ``lists`` of which every value has to occur.
         lookup: the table of its hierarchy, where a model uses one.
         levels: the height of that hierarchy; 1 without one.
@@ -39,6 +40,7 @@ class ValueFacts:
     names: tuple[str, ...]
     lists: Mapping[str, tuple[str, ...]]
     must_occur: tuple[str, ...]
+    numbers: Mapping[str, int] = field(default_factory=dict)
     lookup: Relation | None = None
     levels: int = 1
 
@@ -66,7 +68,7 @@ class ValueFacts:
     @property
     def all(self) -> list[str]:
         """All columns of facts."""
-        return [*self.of_reference, *self.lists]
+        return [*self.of_reference, *self.lists, *self.numbers]
 
     def value_facts(self) -> Sql:
         """The columns of facts, over :meth:`value_counts`."""
@@ -81,12 +83,16 @@ class ValueFacts:
         return exact_text(Sql(f"({value_text(self.column, value)})"))
 
     def marks(self, value: Sql) -> dict[str, Sql]:
-        """The columns that mark listed values, over any expression of the value."""
+        """The columns that mark listed values, and those of numbers, over any expression of the value."""
         label = self.label(value) if self.lists else value
-        return {
+        marks = {
             name: render("frequency/marked", label=label, values=list(values)) if values else Sql("0")
             for name, values in self.lists.items()
         }
+        numbers = {
+            name: render("frequency/wish", value=value, default=default) for name, default in self.numbers.items()
+        }
+        return {**marks, **numbers}
 
     def absent(self, workspace: Workspace, table: Relation, alias: str, value: Sql) -> int:
         """How many values to protect do not occur in a table.
@@ -127,19 +133,28 @@ def value_facts_of(models: Sequence[PrivacyModel], column: Column) -> ValueFacts
     """The facts that some models ask of an attribute, all but its hierarchy.
 
     Raises:
-        SpecError: ranks are asked of a column whose values have no order that means something.
+        SpecError: ranks are asked of a column whose values have no order that means something, or wishes of one
+            that does not hold whole numbers.
     """
     own = [model for model in models if model.attribute == column.name]
     if any(model.spans for model in own):
         _refuse_unordered(column)
     lists: dict[str, tuple[str, ...]] = {}
+    numbers: dict[str, int] = {}
     for model in own:
         lists |= model.lists
+        numbers |= model.numbers
+    if numbers and column.kind != "integer":
+        raise SpecError(
+            f"k_anonymity: column: expected a column of whole numbers, and {column.name!r} is {column.type}; cast it "
+            "in a source query"
+        )
     return ValueFacts(
         column=column,
         names=tuple(dict.fromkeys(name for model in own for name in model.needs_facts)),
         lists=lists,
         must_occur=tuple(name for model in own for name in model.must_occur),
+        numbers=numbers,
     )
 
 

@@ -14,9 +14,18 @@ from kanon_sql.engines import Column, Workspace
 from kanon_sql.errors import HierarchyError, Problem, SpecError
 from kanon_sql.hierarchies.exact import refuse_blank_ends
 from kanon_sql.hierarchies.files import TOP, read_hierarchy, with_top
+from kanon_sql.hierarchies.graph import as_tree
 from kanon_sql.hierarchies.lookups import BuiltTable, Coverage, Lookup, Survey
 from kanon_sql.hierarchies.rules import EXACT_RANGE, rule_labels, value_text
-from kanon_sql.spec import FileHierarchy, IntervalsHierarchy, QuasiIdentifier, Spec, TableHierarchy, TreeHierarchy
+from kanon_sql.spec import (
+    FileHierarchy,
+    IntervalsHierarchy,
+    Origin,
+    QuasiIdentifier,
+    Spec,
+    TableHierarchy,
+    TreeHierarchy,
+)
 from kanon_sql.sql import Relation, Sql, exact_text
 
 __all__ = ["Lookup", "Site", "build_lookups", "build_sensitive_lookup", "highest_below_top", "survey"]
@@ -30,6 +39,7 @@ def build_lookups(
     *,
     start: int = 0,
     partial: bool = False,
+    chooses: bool = False,
 ) -> list[Lookup]:
     """Build, load and validate the lookup table of every quasi-identifier.
 
@@ -40,13 +50,14 @@ def build_lookups(
         raw: the raw frequency table; quasi-identifier i is its column ``q<i>``.
         start: the number of the first of them.
         partial: values without a row are allowed; they have the top's label alone, and NULL below it.
+        chooses: values that the spec gives several parents get one of them, by the rows of ``raw``.
 
     Raises:
         HierarchyError: values without a row (counted), or levels that do not nest.
         SpecError: a hierarchy that does not fit the column's type, or level limits outside it.
     """
     sites = [
-        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier)
+        Site(index, f"quasi_identifiers.{name}", columns[name], f"q{index}", f"{index}", quasi_identifier, chooses)
         for index, (name, quasi_identifier) in enumerate(spec.quasi_identifiers.items(), start)
     ]
     found = _sound(workspace, spec, sites, raw, spec.nulls, partial=partial)
@@ -114,6 +125,7 @@ class Site:
         raw_column: its column in the raw frequency table.
         suffix: of its scratch tables' names.
         hierarchy: its hierarchy.
+        chooses: of several parents one may be chosen.
     """
 
     index: int
@@ -122,6 +134,12 @@ class Site:
     raw_column: str
     suffix: str
     hierarchy: QuasiIdentifier
+    chooses: bool = False
+
+    @property
+    def several(self) -> bool:
+        """Whether a value may have several rows, of which one is chosen."""
+        return self.chooses and self.hierarchy.parents == "several"
 
 
 def _sound(
@@ -138,7 +156,7 @@ def _sound(
     return found
 
 
-def survey(workspace: Workspace, spec: Spec, sites: Sequence[Site], raw: Relation) -> list[Survey]:
+def survey(workspace: Workspace, spec: Origin, sites: Sequence[Site], raw: Relation) -> list[Survey]:
     """Build and load the lookup tables of some columns, and find out whether they nest and cover the data.
 
     Args:
@@ -199,20 +217,26 @@ def _from_rule(workspace: Workspace, site: Site, raw: Relation) -> BuiltTable:
     )
 
 
-def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> BuiltTable:
+def _from_rows(workspace: Workspace, spec: Origin, site: Site, raw: Relation) -> BuiltTable:
     hierarchy = site.hierarchy.hierarchy
     domain = workspace.table(f"domain{site.suffix}")
     given = None
     if isinstance(hierarchy, TableHierarchy):
-        levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain)
+        levels, top, rows = _copy_table(workspace, hierarchy, site.where, domain, several=site.several)
     else:
         if isinstance(hierarchy, FileHierarchy):
-            given = with_top(read_hierarchy(spec.resolve(hierarchy.path)))
+            given = with_top(read_hierarchy(spec.resolve(hierarchy.path), several=site.several))
         else:
             assert isinstance(hierarchy, TreeHierarchy)
             given = with_top(hierarchy.rows())
         levels, top, rows = len(given[0]), given[0][-1], len(given)
         workspace.load(domain, [f"l{level}" for level in range(levels)], given)
+    text = value_text(site.column, Sql("found.value"))
+    if site.several:
+        assert isinstance(spec, Spec)  # whose requirements say which parent is the best
+        graph, given = domain, None
+        domain, rows = as_tree(workspace, spec, site.where, graph, levels - 1, raw, text, site.raw_column)
+        workspace.drop(graph)
     table = workspace.table(f"lookup{site.suffix}")
     compiler = workspace.compiler
     workspace.run(
@@ -224,7 +248,7 @@ def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> B
                 "domain": workspace.quoted(domain),
             },
             target=workspace.quoted(table),
-            text=value_text(site.column, Sql("found.value")),
+            text=text,
             height=levels - 1,
             top=top,
         )
@@ -244,7 +268,9 @@ def _from_rows(workspace: Workspace, spec: Spec, site: Site, raw: Relation) -> B
     )
 
 
-def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation) -> tuple[int, str, int]:
+def _copy_table(
+    workspace: Workspace, hierarchy: TableHierarchy, where: str, domain: Relation, *, several: bool
+) -> tuple[int, str, int]:
     """Copy a hierarchy table as text; returns its levels (top included), top label and rows."""
     where = f"{where}.table"
     source = Relation(hierarchy.table)
@@ -256,7 +282,7 @@ def _copy_table(workspace: Workspace, hierarchy: TableHierarchy, where: str, dom
         problems.append(Problem(f"{where}: the hierarchy table has no rows; expected one per value"))
     if missing:
         problems.append(Problem(f"{where}: {missing} rows have a NULL; every level needs a label"))
-    if repeated:
+    if repeated and not several:
         problems.append(Problem(f"{where}: {repeated} values have more than one row; a value has one"))
     if problems:
         raise HierarchyError(problems)

@@ -32,11 +32,15 @@ MAX_LABEL = 10_000
 TOP = "*"
 
 
-def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
+def read_hierarchy(path: Path, *, several: bool = False) -> list[tuple[str, ...]]:
     """The rows of a hierarchy file, each value first and its generalizations after it.
 
     Cells are separated by ``;``; where the first row has none, by ``,`` or tabs, if that gives every row the same
     number of cells, and more than one. UTF-8, or UTF-16 with a byte order mark. A first row :func:`header` is no value.
+
+    Args:
+        path: the file.
+        several: a value may have several parents, on a row each, and so may a label.
 
     Raises:
         HierarchyError: the file is missing, empty, ragged, has a cell of more than :data:`MAX_LABEL` characters or
@@ -52,8 +56,8 @@ def read_hierarchy(path: Path) -> list[tuple[str, ...]]:
     problems = [
         *_zero_bytes(rows, lines, name),
         *_ragged(rows, lines, name),
-        *_repeated(rows, lines, name),
-    ] or _not_nested(rows, lines, name)
+        *_repeated(rows, lines, name, several=several),
+    ] or ([] if several else _not_nested(rows, lines, name))
     if problems:
         left = len(problems) - MAX_PROBLEMS
         shown = problems[:MAX_PROBLEMS]
@@ -203,7 +207,9 @@ def _ragged(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Pr
     ]
 
 
-def _repeated(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:
+def _repeated(rows: list[tuple[str, ...]], lines: list[int], name: str, *, several: bool) -> list[Problem]:
+    if several:
+        return _alike(rows, lines, name)
     first: dict[str, tuple[int, tuple[str, ...]]] = {}
     problems = []
     for row, line in zip(rows, lines, strict=True):
@@ -212,6 +218,15 @@ def _repeated(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[
             how = "the same value again" if seen[1] == row else "the same value with other generalizations"
             problems.append(Problem(f"{how} as in line {seen[0]}: a value has one row", name, line))
     return problems
+
+
+def _alike(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:
+    first: dict[tuple[str, ...], int] = {}
+    return [
+        Problem(f"the same row again as in line {first[row]}; leave one of them out", name, line)
+        for row, line in zip(rows, lines, strict=True)
+        if first.setdefault(row, line) != line
+    ]
 
 
 def _not_nested(rows: list[tuple[str, ...]], lines: list[int], name: str) -> list[Problem]:

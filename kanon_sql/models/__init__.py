@@ -15,12 +15,14 @@ from kanon_sql.models.privacy import (
     TCloseness,
     Whole,
     forget,
+    label_of,
     model_of,
     models_of,
     register,
     registered,
 )
 from kanon_sql.models.privacy.base import TOLERANCE
+from kanon_sql.models.privacy.k_map_estimate import SIGNIFICANCE, critical_size, largest_k
 from kanon_sql.models.privacy.t_closeness import Distance, closeness_among
 from kanon_sql.models.quality import (
     METRICS,
@@ -30,12 +32,14 @@ from kanon_sql.models.quality import (
     Measured,
     Metric,
     geometric_mean,
+    metric_for,
     normalized_share,
 )
 from kanon_sql.models.quality.loss import Loss
 
 __all__ = [
     "METRICS",
+    "SIGNIFICANCE",
     "TOLERANCE",
     "Attribute",
     "Background",
@@ -51,8 +55,12 @@ __all__ = [
     "TCloseness",
     "Whole",
     "closeness_among",
+    "critical_size",
     "forget",
     "geometric_mean",
+    "label_of",
+    "largest_k",
+    "metric_for",
     "model_of",
     "models_of",
     "normalized_share",

@@ -194,4 +194,9 @@ def _of_partitions(model: PrivacyModel) -> PrivacyModel:
             f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
             "several classes, and which one protects a row is not known; use recoding: full_domain"
         )
+    if model.of_table:
+        raise UnsupportedError(
+            f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all of "
+            "them together; use recoding: full_domain, or k_anonymity with local recoding and check for this one"
+        )
     return model if model.quasi_identifiers is None else replace(model, quasi_identifiers=None)

@@ -1,5 +1,7 @@
 """A recoding that was kept, applied to other rows: each goes to the class that covers it and loses least.
 
+Where cuts were kept and not classes, see :mod:`kanon_sql.recode.kept_cuts`.
+
 A class covers a row if each of its labels is, at the label's level, that of the row's value. Classes are numbered by
 what a row loses in them. Every vector goes to the first class that covers it. Then the classes are judged, by the class
 query that verifies a release as well, and those that violate are given up, so that their rows go to the next class:
@@ -22,6 +24,7 @@ from kanon_sql.evaluate import rows_in_words
 from kanon_sql.frequency import Prepared
 from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.recode.cells import CellsRecoded, caps_of
+from kanon_sql.recode.kept_cuts import KEPT, recoded_by_cuts
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, highest_levels
 from kanon_sql.recode.release import Mapped, Suppressed, described
@@ -36,9 +39,6 @@ MOST_ROUNDS = 32
 
 STATEMENTS_A_ROUND = 7
 """No round takes more statements, whatever the table, its columns or the requirements are."""
-
-KEPT = "kept"
-"""Where such a recoding begins: with classes that are there already."""
 
 _LIMITS = ("minimum_level", "maximum_level")
 
@@ -55,6 +55,7 @@ class Kept:
         by_class: whether labels differ by class; else every column has one level.
         node: of cells, the levels of what is not suppressed; of levels, these.
         hierarchies: per quasi-identifier, in the order of its columns, what :func:`hierarchies_of` says.
+        orders: where cuts were kept and not classes: per column that they are in, what its values are compared as.
     """
 
     shown: str
@@ -64,6 +65,7 @@ class Kept:
     by_class: bool
     node: Mapping[str, int] | None
     hierarchies: Mapping[str, Mapping[str, Any]]
+    orders: Mapping[str, str] | None = None
 
     def refuse_others(self, spec: Spec) -> None:
         """Refuse a spec whose columns have other labels.
@@ -80,6 +82,11 @@ class Kept:
         if spec.recoding.ranges:
             problems.append(
                 f"recoding.ranges: {self.shown} has labels of hierarchies, and no range of values; leave ranges out"
+            )
+        if spec.recoding.variant == "relaxed":
+            problems.append(
+                f"recoding.variant: {self.shown} has cuts, which say of every value where it goes, and relaxed divides "
+                "rows that are alike; use strict"
             )
         asked = hierarchies_of(spec)
         problems += [
@@ -149,6 +156,8 @@ def recoded_as_kept(given: Prepared, spec: Spec, kept: Kept) -> NothingRecoded |
     sets = given.sets
     if sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, None)
+    if kept.orders is not None:
+        return recoded_by_cuts(given, spec, kept.shown, kept.table, list(kept.hierarchies), kept.orders)
     given.workspace.report(f"recoding by {kept.shown}", None)
     state = begin(given.workspace, sets, given.models, *_levels(given, spec, kept))
     unclear = state.make("unclear", "unclear", {"labels": state.labels})

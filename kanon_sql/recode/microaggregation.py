@@ -25,8 +25,9 @@ from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import model_of
+from kanon_sql.recode.cuts import Recorder, columns_of_numbers
 from kanon_sql.recode.judge import Judge
-from kanon_sql.recode.numbers import Item, Numbers, amount_of, digits_of, numbers_of, squares_lost
+from kanon_sql.recode.numbers import Item, Numbers, amount_of, numbers_of, released_of, squares_lost, units_of
 from kanon_sql.recode.optimal import can_be_optimal, divide_optimally
 from kanon_sql.recode.partitions import Partitions, begin, peel
 from kanon_sql.recode.paths import Path
@@ -37,10 +38,17 @@ from kanon_sql.search import Stopped
 from kanon_sql.spec import KAnonymityRequirement, Spec
 from kanon_sql.sql import Relation, render, slot
 
-__all__ = ["STATEMENTS_A_ROUND", "Microaggregated", "recoded_by_aggregates"]
+__all__ = [
+    "STATEMENTS_A_ROUND",
+    "Microaggregated",
+    "aggregated",
+    "open_numbers",
+    "recoded_by_aggregates",
+    "tables_of",
+]
 
 STATEMENTS_A_ROUND = 11
-"""No round takes more statements, whatever the table, its columns or the requirements are."""
+"""No round takes more statements, whatever the table, its columns or the requirements are; two more are to keep it."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +74,7 @@ class Microaggregated(Recoded):
 
     def to_dict(self) -> dict[str, Any]:
         """The recoding as it stands in results and manifests; what columns of numbers lose is told apart."""
-        found = super().to_dict()
+        found, asked = super().to_dict(), self.spec.recoding.aggregates
         weights = {lookup.name: lookup.quasi_identifier.weight for lookup in self.sets.lookups}
         weights = weights if any(weights[name] for name in self.squares_lost) else dict.fromkeys(weights, 1.0)
         total = sum(weights[name] for name in self.squares_lost)
@@ -78,7 +86,7 @@ class Microaggregated(Recoded):
             "columns": {
                 name: {
                     **column,
-                    "aggregate": (self.spec.recoding.columns or {}).get(name),
+                    "aggregate": None if name not in asked else asked[name].function,
                     "squares_lost": self.squares_lost.get(name),
                 }
                 for name, column in found["columns"].items()
@@ -106,7 +114,7 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)
     given.workspace.report("micro-aggregating", None)
-    digits = digits_of(given, spec)
+    units = units_of(given, spec)
     state = begin(given.workspace, sets, given.models, highest_levels(sets))
     if state.violating_rows + sets.null_rows > most:
         why = (
@@ -114,10 +122,17 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
             f"and {most} may be"
         )
         return NothingRecoded(spec, given, why)
-    numbers = numbers_of(state, spec, digits)
+    if not state.kept_rows:
+        return NothingRecoded(spec, given, "every row violates the requirements at the highest levels allowed")
+    numbers = numbers_of(state, spec, units)
     slices = _may_slice(spec)
-    stopped = _divided(state, numbers, budget, slices=slices)
-    mapped = _mapped(state, numbers, slices=slices)
+    recorder = Recorder(state) if spec.recoding.keep is not None else None
+    stopped = _divided(state, numbers, budget, recorder, slices=slices)
+    mapped = aggregated(state, numbers, slices=slices)
+    if recorder is not None:
+        items = columns_of_numbers(numbers, {own.index: own.index for own in numbers})
+        shown = {own.name: own.whole.shown for own in numbers}
+        mapped = replace(mapped, cuts=recorder.cuts(items, tables_of(numbers), shown))
     if mapped.rows != state.kept_rows:
         raise VerificationError(
             f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "
@@ -131,22 +146,28 @@ def recoded_by_aggregates(given: Prepared, spec: Spec, budget: Budget) -> Nothin
 
 
 def _may_slice(spec: Spec) -> bool:
-    """Whether it does not matter which of alike rows go where: k-anonymity of rows is all that is asked."""
-    return spec.unit is None and all(item.name == "k_anonymity" for item in spec.privacy)
+    """Whether it does not matter which of alike rows go where: k-anonymity of rows is all that is asked.
+
+    A cut that is kept says of every value where it goes, and alike rows may wish for different k.
+    """
+    return spec.recoding.keep is None and spec.asks_for_rows_alone
 
 
 def _items(numbers: Sequence[Numbers]) -> tuple[Item, ...]:
     return tuple(own.item for own in numbers)
 
 
-def _tables(numbers: Sequence[Numbers]) -> dict[str, Relation]:
+def tables_of(numbers: Sequence[Numbers]) -> dict[str, Relation]:
+    """The tables of the columns' numbers, as templates call them."""
     return {f"amounts_{own.index}": own.table for own in numbers}
 
 
 # --- the rounds --------------------------------------------------------------------------------
 
 
-def _divided(state: Partitions, numbers: Sequence[Numbers], budget: Budget, *, slices: bool) -> str | None:
+def _divided(
+    state: Partitions, numbers: Sequence[Numbers], budget: Budget, recorder: Recorder | None, *, slices: bool
+) -> str | None:
     """Divide the partitions until none has an allowable cut; returns why it ended early, None if it did not."""
     stopped = None
     labelled = _labelled(state, numbers)
@@ -160,11 +181,7 @@ def _divided(state: Partitions, numbers: Sequence[Numbers], budget: Budget, *, s
         stopped = str(early)
     (count,) = state.row("count", {"table": state.vectors})
     state.open, state.last, state.rounds = labelled.open, max(labelled.last, count), labelled.rounds
-    tables = {"open": state.open, "vectors": state.vectors, "roots": state.roots, **_tables(numbers)}
-    state.open = state.make(
-        "microaggregation/opened", "opened", tables,
-        attributes=_items(numbers), by_person=state.judge.by_person, slices=slices,
-    )  # fmt: skip
+    open_numbers(state, numbers, slices=slices)
     if stopped is not None:
         return stopped
     try:
@@ -172,10 +189,19 @@ def _divided(state: Partitions, numbers: Sequence[Numbers], budget: Budget, *, s
             if _is_optimal(state, numbers, slices=slices):
                 _divide_optimally(state, numbers)
             else:
-                _divide(state, numbers, slices=slices)
+                _divide(state, numbers, recorder, slices=slices)
     except Stopped as early:
         return str(early)
     return None
+
+
+def open_numbers(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> None:
+    """Begin: the vectors of the partitions, with their numbers as distances."""
+    state.open = state.make(
+        "microaggregation/opened", "opened",
+        {"open": state.open, "vectors": state.vectors, "roots": state.roots, **tables_of(numbers)},
+        attributes=_items(numbers), by_person=state.judge.by_person, slices=slices,
+    )  # fmt: skip
 
 
 def _is_optimal(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> bool:
@@ -194,10 +220,10 @@ def _divide_optimally(state: Partitions, numbers: Sequence[Numbers]) -> None:
     divide_optimally(state, ordered, numbers[0].index)
 
 
-def _divide(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> None:
+def _divide(state: Partitions, numbers: Sequence[Numbers], recorder: Recorder | None, *, slices: bool) -> None:
     """Cut the partitions, one column at a time."""
     dimensions = _dimensions(state, numbers)
-    while _round(state, _items(numbers), dimensions, slices=slices):
+    while _round(state, _items(numbers), dimensions, recorder, slices=slices):
         state.workspace.report(f"micro-aggregating: round {state.rounds}", None)
 
 
@@ -234,7 +260,9 @@ def _labelled_paths(state: Partitions, numbers: Sequence[Numbers]) -> list[Path]
     return [replace(path, levels=(path.height,)) if path.index in fixed else path for path in state.paths]
 
 
-def _round(state: Partitions, items: tuple[Item, ...], dimensions: Relation, *, slices: bool) -> bool:
+def _round(
+    state: Partitions, items: tuple[Item, ...], dimensions: Relation, recorder: Recorder | None, *, slices: bool
+) -> bool:
     """Cut every open partition that has an allowable cut; False if none has."""
     judge, number = state.judge, state.rounds
     made: list[Relation] = []
@@ -247,7 +275,7 @@ def _round(state: Partitions, items: tuple[Item, ...], dimensions: Relation, *, 
     context = {"attributes": items, "by_person": judge.by_person}
     least = judge.least_size
     ordered = make("ordered", {"open": state.open, "dimensions": dimensions}, {}, least=least, **context)
-    splits = make("splits", {"ordered": ordered}, {}, least=least)
+    splits = make("splits", {"ordered": ordered}, {}, least=least, by_value=recorder is not None)
     tables = {"splits": splits}
     if not slices:
         cells = render("recode/microaggregation/sides", by_person=judge.by_person)
@@ -257,6 +285,8 @@ def _round(state: Partitions, items: tuple[Item, ...], dimensions: Relation, *, 
     cuts = make("cuts", tables, {"first": str(state.last)}, judged=not slices)
     found, last = state.row("mondrian/cut_count", {"cuts": cuts})
     if found:
+        if recorder is not None:
+            recorder.note(cuts, ordered)
         moved = state.make(
             "microaggregation/moved", f"open{number + 1}", {"open": state.open, "cuts": cuts, "ordered": ordered},
             slices=slices, **context,
@@ -280,7 +310,7 @@ class _Classes:
     violating: int
 
 
-def _mapped(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> Mapped:
+def aggregated(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> Mapped:
     """The classes that the partitions become: those with the same labels and the same numbers are one.
 
     Raises:
@@ -303,9 +333,9 @@ def _mapped(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> M
         )
     others = tuple(path for path in paths if path.index not in {item.index for item in numbers})
     tables = {"joined": found.joined, "labels": state.labels}
+    tables |= {f"released_{own.index}": released_of(state, own, found.joined) for own in numbers}
     classes = state.make(
-        "microaggregation/class_labels", "classes", {**tables, **_tables(numbers)},
-        attributes=_items(numbers), others=others,
+        "microaggregation/class_labels", "classes", tables, attributes=_items(numbers), others=others,
     )  # fmt: skip
     count, rows, squares = state.row("summary", {"classes": classes})
     return Mapped(
@@ -319,7 +349,7 @@ def _mapped(state: Partitions, numbers: Sequence[Numbers], *, slices: bool) -> M
         squares=squares,
         columns=described(state.workspace, classes, state.paths, sum(path.height + 1 for path in state.paths)),
         slices=slices,
-        aggregated={own.index: Aggregated(own.function, amount_of(own.item.digits)) for own in numbers},
+        aggregated={own.index: Aggregated(own.function, amount_of(own.whole)) for own in numbers},
     )
 
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 from kanon_sql.errors import VerificationError
 from kanon_sql.evaluate import Budget, out_of_reach
 from kanon_sql.frequency import Prepared
+from kanon_sql.recode.cuts import Recorder, bound_kind, columns_of_places, order_kind
 from kanon_sql.recode.partitions import Partitions, begin
 from kanon_sql.recode.paths import Dimension
 from kanon_sql.recode.ranges import dimensions_of, labelled
@@ -33,7 +34,7 @@ from kanon_sql.sql import Relation, render
 __all__ = ["STATEMENTS_A_ROUND", "recoded_by_medians"]
 
 STATEMENTS_A_ROUND = 9
-"""No round takes more statements, whatever the table, its columns or the requirements are."""
+"""No round takes more statements, whatever the table, its columns or the requirements are; two more are to keep it."""
 
 _TOP = "top"
 """Where it begins: with one partition of all rows."""
@@ -75,8 +76,15 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
         attributes=ordered, words=(), by_person=state.judge.by_person, slices=slices,
     )  # fmt: skip
     state.last = 1
-    stopped = _divided(state, ordered, budget, slices=slices)
+    recorder = Recorder(state, ordered) if spec.recoding.keep is not None else None
+    stopped = _divided(state, ordered, budget, recorder, slices=slices)
     mapped = labelled(state, dimensions, orders, slices=slices)
+    if recorder is not None:
+        columns = {index: given.columns[state.paths[index].name] for index in orders}
+        kinds = {index: bound_kind(columns[index], own.open) for index, own in orders.items()}
+        items = columns_of_places(ordered, kinds, {item.index: item.index for item in ordered})
+        shown = {columns[index].name: order_kind(columns[index], own.open) for index, own in orders.items()}
+        mapped = replace(mapped, cuts=recorder.cuts(items, tables, shown))
     if mapped.rows != state.kept_rows:
         raise VerificationError(
             f"the classes of the recoding hold {mapped.rows} rows of {state.kept_rows}; please report this with the "
@@ -86,21 +94,30 @@ def recoded_by_medians(given: Prepared, spec: Spec, budget: Budget) -> NothingRe
     return replace(found, tried={_TOP: Tried(found.mean_loss, found.rounds, 0)})
 
 
-def _divided(state: Partitions, ordered: Sequence[Dimension], budget: Budget, *, slices: bool) -> str | None:
+def _divided(
+    state: Partitions, ordered: Sequence[Dimension], budget: Budget, recorder: Recorder | None, *, slices: bool
+) -> str | None:
     """Divide the partitions until none has an allowable cut; returns why it ended early, None if it did not."""
     if not ordered:
         return None
     table = state.make("mondrian/dimensions", "dimensions", {}, attributes=tuple(ordered))
     try:
         with budget.limits(state.workspace.engine):
-            while _round(state, tuple(ordered), table, slices=slices):
+            while _round(state, tuple(ordered), table, recorder, slices=slices):
                 state.workspace.report(f"recoding by median cuts: round {state.rounds}", None)
     except Stopped as stopped:
         return str(stopped)
     return None
 
 
-def _round(state: Partitions, ordered: tuple[Dimension, ...], dimensions: Relation, *, slices: bool) -> bool:
+def _round(
+    state: Partitions,
+    ordered: tuple[Dimension, ...],
+    dimensions: Relation,
+    recorder: Recorder | None,
+    *,
+    slices: bool,
+) -> bool:
     """Cut every open partition that has an allowable cut; False if none has."""
     judge, number = state.judge, state.rounds
     medians = state.make(
@@ -117,6 +134,8 @@ def _round(state: Partitions, ordered: tuple[Dimension, ...], dimensions: Relati
     cuts = state.make("mondrian/cuts", f"cuts{number}", tables, {"first": str(state.last)}, slices=slices)
     found, last = state.row("mondrian/cut_count", {"cuts": cuts})
     if found:
+        if recorder is not None:
+            recorder.note(cuts, state.open)
         moved = state.make(
             "mondrian/halved" if slices else "mondrian/moved", f"open{number + 1}",
             {"open": state.open, "cuts": cuts, **({"medians": medians} if slices else {})},

@@ -89,6 +89,12 @@ class Partitions:
         return _cuttable(self.paths)
 
     @property
+    def climbed(self) -> tuple[Path, ...]:
+        """Those of them that are cut along their hierarchies, the columns of ``steps``."""
+        ranged = {item.index for item in self.ranged}
+        return tuple(path for path in self.cuttable if path.index not in ranged)
+
+    @property
     def depth(self) -> int:
         """The most levels that a column can be divided by."""
         return max((len(path.levels) - 1 for path in self.paths), default=0)

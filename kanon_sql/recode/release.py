@@ -18,7 +18,7 @@ from kanon_sql.recode.paths import Path
 from kanon_sql.recode.range_labels import KINDS, Ranges, ranges_of
 from kanon_sql.sql import Relation, Sql, slot
 
-__all__ = ["Aggregated", "Column", "Mapped", "Suppressed", "described", "mapped", "raised_of"]
+__all__ = ["Aggregated", "Column", "Cuts", "Mapped", "Suppressed", "described", "mapped", "raised_of"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,21 @@ class Suppressed:
 
 
 @dataclass(frozen=True)
+class Cuts:
+    """The cuts of a recoding, to be kept.
+
+    Attributes:
+        table: them; a row per cut.
+        attributes: the numbers of the columns that could be cut.
+        orders: per column that could be cut, what its values are compared as.
+    """
+
+    table: Relation
+    attributes: Sequence[int]
+    orders: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class Mapped:
     """Which vector is released as which class.
 
@@ -80,6 +95,7 @@ class Mapped:
         slices: ``classed`` has slices of the rows of a vector: each so many, after the first ``first_row`` of them.
         suppressed: per quasi-identifier, where the top says that a cell is suppressed; empty where it is a label.
         aggregated: by its number, every quasi-identifier whose label is a number of its class.
+        cuts: what the classes were divided by, where that is to be kept; None else.
     """
 
     classed: Relation
@@ -95,6 +111,7 @@ class Mapped:
     slices: bool = False
     suppressed: Sequence[Suppressed] = ()
     aggregated: Mapping[int, Aggregated] = field(default_factory=dict)
+    cuts: Cuts | None = None
 
 
 @dataclass(frozen=True)

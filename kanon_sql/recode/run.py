@@ -14,6 +14,7 @@ from kanon_sql.recode.cells import recoded_in_cells
 from kanon_sql.recode.cover import recoded_by_cover
 from kanon_sql.recode.forest import recoded_by_forest
 from kanon_sql.recode.kept import Kept, recoded_as_kept
+from kanon_sql.recode.kk import of_classes, recoded_kk
 from kanon_sql.recode.local import recoded_locally
 from kanon_sql.recode.matching import recoded_by_matching
 from kanon_sql.recode.microaggregation import recoded_by_aggregates
@@ -26,6 +27,7 @@ __all__ = ["applied", "recoded"]
 
 METHODS: Mapping[str, Callable[[Prepared, Spec, Budget], NothingToSearch | NothingFound | Chosen | Recoded]] = {
     "local": recoded_locally,
+    "kk": recoded_kk,
     "cells": recoded_in_cells,
     "mondrian": recoded_by_medians,
     "subtree": recoded_by_subtrees,
@@ -64,6 +66,8 @@ def recoded(
         KanonError: whatever the stages raise.
     """
     models = models_of(spec)
+    if spec.recoding.method == "kk":
+        models = of_classes(models)
     refuse_together(engine, spec, models)
     _refuse_rounds(engine, spec)
     asked = _at_minimum(spec) if spec.recoding.levels == "minimum" else spec

@@ -52,22 +52,22 @@ def _round(state: Partitions) -> bool:
     """Cut every open partition that has an allowable cut; False if none has."""
     step = _Round(state)
     cuts = step.cuts()
-    found, needy, last = state.row("cut_count", {"cuts": cuts})
-    if found:
+    pieces, most_given, last = state.row("cut_count", {"cuts": cuts})
+    if pieces:
         judge = state.judge
         moved = state.make(
-            "moved", f"open{state.rounds + 1}", {"open": state.open, "cuts": cuts},
-            attributes=state.cuttable, words=state.names, size=judge.size, by_person=judge.by_person, donors=needy > 0,
-            ranged=bool(state.ranged),
+            "moved", f"open{(state.rounds + 1) % 2}", {"open": state.open, "cuts": cuts},
+            attributes=state.cuttable, words=state.names, size=judge.size, by_person=judge.by_person,
+            donors=most_given > 0, ranged=bool(state.ranged),
         )  # fmt: skip
         state.advance(moved, last)
     step.drop()
-    return bool(found)
+    return bool(pieces)
 
 
 @dataclass
 class _Round:
-    """What one round makes on its way to the cuts."""
+    """What one round makes on its way to the cuts; the next one gives it the same names, so that texts come again."""
 
     state: Partitions
     made: list[Relation] = field(default_factory=list)
@@ -82,7 +82,12 @@ class _Round:
         state, judge = self.state, self.state.judge
         opened = {"open": state.open, "steps": steps}
         cells = render(
-            "recode/cells", words=state.codes, depth=state.depth, least=judge.least_size, by_person=judge.by_person
+            "recode/cells",
+            words=state.codes,
+            depth=state.depth,
+            attributes=state.climbed,
+            least=judge.least_size,
+            by_person=judge.by_person,
         )
         if judge.donors is not None:
             children = self._judged("children", Sql(f"({cells})"), _CHILD, opened, largest=True)
@@ -127,11 +132,11 @@ class _Round:
         return render("recode/pooled_cells", joined=joined, by_person=self.state.judge.by_person)
 
     def _cuts(self, tables: Mapping[str, Relation], ranked: Sql | None = None) -> Relation:
-        fills = {"first": str(self.state.last)}
         return self._make(
-            "cuts", tables, fills,
+            "cuts", {**tables, "open": self.state.open},
             ranked=ranked, climbs=ranked is not None, donors=self.state.judge.donors, merges="merges" in tables,
             width=self.state.width, ranged=tuple(self.state.ranged), words=len(self.state.codes),
+            least=self.state.judge.least_size,
         )  # fmt: skip
 
     def _judged(
@@ -143,14 +148,12 @@ class _Round:
         *,
         largest: bool = False,
     ) -> Relation:
-        table = self.state.judge.judged(f"{what}{self.state.rounds}", grouped, keys, tables, largest=largest)
+        table = self.state.judge.judged(what, grouped, keys, tables, largest=largest)
         self.made.append(table)
         return table
 
-    def _make(
-        self, name: str, tables: Mapping[str, Relation], fills: Mapping[str, str] | None = None, **context: Hashable
-    ) -> Relation:
-        table = self.state.make(name, f"{name}{self.state.rounds}", tables, fills, **context)
+    def _make(self, name: str, tables: Mapping[str, Relation], **context: Hashable) -> Relation:
+        table = self.state.make(name, name, tables, **context)
         self.made.append(table)
         return table
 

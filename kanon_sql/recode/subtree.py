@@ -11,11 +11,15 @@ bottom-up generalization (Wang, Yu, Chakraborty 2004) replaces the labels below 
 
 The information that a step tells does not depend on other columns, so it is counted once. Upwards every label has one
 parent; bottom-up ends as soon as all classes satisfy, and what can be specialized again then is.
+
+A column that is released as ranges begins with one interval of all its values. Its steps are splits of an interval in
+two, which are found anew in each round (continuous attributes of Fung, Wang, Yu 2005, section 4): the best place of
+each part of the interval's rows is offered.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,20 +27,28 @@ from kanon_sql.errors import UnsupportedError, VerificationError
 from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, out_of_reach, search_in
 from kanon_sql.frequency import Prepared
 from kanon_sql.recode.partitions import Partitions, begin
-from kanon_sql.recode.paths import PRICE
+from kanon_sql.recode.paths import PRICE, Path
+from kanon_sql.recode.range_labels import KINDS, ranges_of
+from kanon_sql.recode.ranges import orders_of, with_places
 from kanon_sql.recode.recoded import NothingRecoded, Recoded, Tried, highest_levels
 from kanon_sql.recode.release import Mapped, described
 from kanon_sql.search import Stopped
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, render, slot
 
-__all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "SubtreeRecoded", "recoded_by_subtrees"]
+__all__ = ["MOST_STEPS", "STATEMENTS_A_ROUND", "STATEMENTS_FOR_RANGES", "SubtreeRecoded", "recoded_by_subtrees"]
 
 STATEMENTS_A_ROUND = 12
 """No round takes more statements, whatever the table, its columns or the requirements are."""
 
+STATEMENTS_FOR_RANGES = 2
+"""No round takes more besides, where columns are released as ranges."""
+
 MOST_STEPS = 4096
-"""How many labels above the lowest may have rows: each is a step, and a round takes one."""
+"""How many labels above the lowest may have rows: each is a step, and a round takes one; the most rounds downwards."""
+
+OFFERS, MOST_OFFERS = 4, 64
+"""In how many parts of an interval's rows a place to split it is offered: at first, and once none can be taken."""
 
 PRECISION = 1e12
 """What all detail of all rows is worth where steps are compared by it, in whole numbers."""
@@ -74,6 +86,7 @@ def recoded_by_subtrees(
 
     Raises:
         UnsupportedError: a requirement, or a hierarchy, does not fit.
+        HierarchyError: two ranges of a quasi-identifier would have the same label.
         VerificationError: the classes do not hold all rows, or one of them does not satisfy.
     """
     sets, most = given.sets, spec.suppression.max_rows(given.sets.rows)
@@ -87,7 +100,9 @@ def recoded_by_subtrees(
     if hopeless is not None or sets.rows == sets.null_rows:
         return NothingRecoded(spec, given, hopeless)
     given.workspace.report("recoding by subtrees", None)
-    state = begin(given.workspace, sets, given.models, highest_levels(sets))
+    orders = orders_of(given, spec, spec.recoding.ranges or ())
+    state = begin(given.workspace, sets, given.models, highest_levels(sets), ranged=orders)
+    state = with_places(given, spec, state, orders)
     if not state.cuttable:
         return search_in(given, spec, budget)
     hidden = state.violating_rows + sets.null_rows
@@ -118,42 +133,63 @@ class _Cut:
         steps: every label above the lowest that a row has.
         barred: those of them that may not be specialized; None if all may.
         unclear: the columns that have such labels.
+        count: how many steps there are, splits left out.
+        spans: the columns that are released as ranges; None without one.
+        offers: in how many parts of an interval's rows a place to split it is offered.
     """
 
     state: Partitions
     spec: Spec
     budget: Budget
     most: int
+    offers: int = OFFERS
     rungs: Relation = field(init=False)
     steps: Relation = field(init=False)
     barred: Relation | None = field(init=False)
     unclear: frozenset[int] = field(init=False)
+    count: int = field(init=False)
+    spans: Relation | None = field(init=False)
 
     def __post_init__(self) -> None:
         state = self.state
-        weights = {lookup.index: lookup.quasi_identifier.weight for lookup in state.sets.lookups}
-        self.rungs = state.make(
-            "subtree/rungs", "rungs", {},
-            attributes=state.cuttable, weights=tuple(weights[path.index] for path in state.cuttable),
-        )  # fmt: skip
+        self.rungs = self._with_weights("subtree/rungs", "rungs", self.climbed)
+        self.spans = self._with_weights("subtree/spans", "spans", self.ranged) if self.ranged else None
         self._find_unclear()
         state.open = self._at_top("at_top")
-        members: dict[str, Relation] = {}
-        if self.spec.recoding.classify is not None:
-            members["members"] = state.judge.members[self.spec.recoding.classify]
-        tables = {"open": state.open, "rungs": self.rungs, "labels": state.labels, **members}
+        tables = {"open": state.open, "rungs": self.rungs, "labels": state.labels, **self._members}
         self.steps = state.make(
             "subtree/steps", "label_steps",
             tables if self.barred is None else {**tables, "barred": self.barred},
-            words=state.names, classify=bool(members), barred=self.barred is not None,
+            words=state.codes, classify=bool(self._members), barred=self.barred is not None,
         )  # fmt: skip
-        (count,) = state.row("count", {"table": self.steps})
-        if count > MOST_STEPS:
+        (self.count,) = state.row("count", {"table": self.steps})
+        if self.count > MOST_STEPS:
             raise UnsupportedError(
                 f"recoding: subtree takes one step a round, between a label and those below it, and the hierarchies "
-                f"have {count} labels to step from; at most {MOST_STEPS} are possible: raise minimum_level, leave "
+                f"have {self.count} labels to step from; at most {MOST_STEPS} are possible: raise minimum_level, leave "
                 "levels out, or use recoding: local"
             )
+
+    @property
+    def ranged(self) -> tuple[Path, ...]:
+        """The columns that are released as ranges."""
+        return tuple(self.state.paths[item.index] for item in self.state.ranged)
+
+    @property
+    def climbed(self) -> tuple[Path, ...]:
+        """The columns that have several labels of a hierarchy to choose from."""
+        return tuple(path for path in self.state.cuttable if path not in self.ranged)
+
+    @property
+    def _members(self) -> dict[str, Relation]:
+        """The values of the class label, if the release is to tell one."""
+        told = self.spec.recoding.classify
+        return {} if told is None else {"members": self.state.judge.members[told]}
+
+    def _with_weights(self, name: str, what: str, paths: tuple[Path, ...]) -> Relation:
+        """A table of some columns, with what their information is worth."""
+        weights = {lookup.index: lookup.quasi_identifier.weight for lookup in self.state.sets.lookups}
+        return self.state.make(name, what, {}, attributes=paths, weights=tuple(weights[path.index] for path in paths))
 
     def _find_unclear(self) -> None:
         """Find labels whose text stands for other values too, and bar what is above them from being specialized."""
@@ -162,14 +198,16 @@ class _Cut:
         statement = state.workspace.compiler.filled(
             "recode/unclear_columns", {"unclear": state.workspace.quoted(unclear)}
         )
-        self.unclear = frozenset(int(index) for (index,) in state.workspace.query(statement, len(state.paths)))
+        found = {int(index) for (index,) in state.workspace.query(statement, len(state.paths))}
+        self.unclear = frozenset(found & {path.index for path in self.climbed})
         tables = {"unclear": unclear, "rungs": self.rungs}
         self.barred = state.make("subtree/barred", "barred", tables) if self.unclear else None
 
     @property
     def _cuts(self) -> tuple[str, ...]:
-        """The columns that hold the labels: one per word of a vector."""
-        return tuple(f"cut{word}" for word, _ in enumerate(self.state.words))
+        """The columns that hold the labels: one per word of a vector, and one per column of intervals."""
+        words = (f"cut{word}" for word, _ in enumerate(self.state.words))
+        return (*words, *(f"range{path.index}" for path in self.ranged))
 
     def found(self, start: str) -> str | None:
         """Take steps until none is left; returns why it ended early, None if it did not."""
@@ -181,15 +219,27 @@ class _Cut:
                     satisfies = True
                 state.open = state.make(
                     "subtree/weighed", "weighed", {"open": state.open, "labels": state.labels},
-                    attributes=tuple(state.paths),
+                    attributes=tuple(path for path in state.paths if path not in self.ranged), ranged=self.ranged,
                 )  # fmt: skip
-                while self._step(down=True):
+                begun = state.rounds
+                while self._specialize():
                     state.workspace.report(f"specializing labels: round {state.rounds}", None)
+                    if state.rounds - begun == MOST_STEPS:
+                        return f"it took {MOST_STEPS} steps, the most that a run takes"
         except Stopped as stopped:
             if not satisfies:
                 state.open = self._at_top("at_top_again")
             return str(stopped)
         return None
+
+    def _specialize(self) -> bool:
+        """Take the best step down; where no interval can be split at the places offered, offer more of them."""
+        if self._step(down=True):
+            return True
+        if self.spans is None or self.offers == MOST_OFFERS:
+            return False
+        self.offers = MOST_OFFERS
+        return self._step(down=True)
 
     def _generalize(self) -> None:
         """Begin with the lowest labels, and generalize until all classes satisfy.
@@ -202,8 +252,8 @@ class _Cut:
         state.open = state.make(
             "subtree/at_bottom", "at_bottom",
             tables if self.barred is None else {**tables, "barred": self.barred},
-            attributes=tuple(replace(path, raised=path.index in self.unclear) for path in state.cuttable),
-            words=state.names, masks=self._masks(cuttable=False), by_person=state.judge.by_person,
+            attributes=tuple(replace(path, raised=path.index in self.unclear) for path in self.climbed),
+            words=state.codes, masks=self._masks(cuttable=False), by_person=state.judge.by_person,
         )  # fmt: skip
         while self._step(down=False):
             state.workspace.report(f"generalizing labels: round {state.rounds}", None)
@@ -222,44 +272,66 @@ class _Cut:
 
     def _step(self, *, down: bool) -> bool:
         """Take the best step; False if there is none, or, upwards, if every class satisfies."""
-        state, number = self.state, self.state.rounds
+        state, number = self.state, f"{self.state.rounds}_of_{self.offers}"
         shape: dict[str, Hashable] = {
-            "attributes": state.cuttable, "words": state.names, "by_person": state.judge.by_person, "down": down
+            "attributes": self.climbed, "words": state.codes, "by_person": state.judge.by_person, "down": down,
+            "ranged": self.ranged,
         }  # fmt: skip
         judged = self._judged(f"judged{number}")
         made = [judged]
-        found = 0
+        found = splits = 0
         if down or state.row("verdict", {"judged": judged})[1]:
-            tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps}
+            offered = {"splits": self._splits(number)} if self.spans is not None else {}
+            tables = {"open": state.open, "judged": judged, "rungs": self.rungs, "steps": self.steps, **offered}
             tables |= {"labels": state.labels} if down else {}
-            made.append(state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape))
+            tables |= {"spans": self.spans} if self.spans is not None else {}
+            made += [*offered.values(), state.make("subtree/cells", f"cells{number}", tables, cuts=self._cuts, **shape)]
             made.append(self._after(f"judged_after{number}", made[-1]))
-            made.append(self._chosen(*made, down=down))
-            (found,) = state.row("count", {"table": made[-1]})
+            made.append(self._chosen(number, judged, made[-2], made[-1], offered, down=down))
+            found, splits = state.row("subtree/found", {"chosen": made[-1]})
         if found:
             tables = {"open": state.open, "chosen": made[-1]}
-            tables |= {"labels": state.labels, "rungs": self.rungs} if down else {}
-            state.advance(state.make("subtree/moved", f"open{number + 1}", tables, **shape), 0)
+            tables |= {"labels": state.labels, "rungs": self.rungs} if down and not splits else {}
+            name = "subtree/split" if splits else "subtree/moved"
+            state.advance(state.make(name, f"open{state.rounds + 1}", tables, **shape), 0)
         for used in reversed(made):
             state.workspace.drop(used)
         return bool(found)
+
+    def _splits(self, number: str) -> Relation:
+        """The places where intervals could be split."""
+        assert self.spans is not None
+        tables = {"open": self.state.open, "spans": self.spans, **self._members}
+        fills = {"parts": str(self.offers), "first": str(self.count)}
+        return self.state.make(
+            "subtree/splits", f"splits{number}", tables, fills, ranged=self.ranged, classify=bool(self._members)
+        )
 
     def _after(self, what: str, cells: Relation) -> Relation:
         """The classes after each step."""
         taken = render("recode/subtree/taken")
         return self.state.judge.judged(what, taken, ("number", *self._cuts), {"cells": cells})
 
-    def _chosen(self, judged: Relation, cells: Relation, after: Relation, *, down: bool) -> Relation:
+    def _chosen(
+        self,
+        number: str,
+        judged: Relation,
+        cells: Relation,
+        after: Relation,
+        offered: Mapping[str, Relation],
+        *,
+        down: bool,
+    ) -> Relation:
         """The best step: none or one."""
-        state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after}
+        state, tables = self.state, {"steps": self.steps, "cells": cells, "judged_after": after, **offered}
         told = self.spec.recoding.classify is not None
         fills = {"factor": repr(BITS if told else PRECISION / (PRICE * state.kept_rows))}
-        what = f"chosen{state.rounds}"
+        what = f"chosen{number}"
         if not down:
             return state.make("subtree/generalized", what, tables, fills, worth="told" if told else "detail")
         return state.make(
             "subtree/specialized", what, {**tables, "judged": judged}, {**fills, "most": str(self.most)},
-            worth="told" if told else "regained", cuts=self._cuts,
+            worth="told" if told else "regained", cuts=self._cuts, splits=bool(offered),
         )  # fmt: skip
 
     def _judged(self, what: str) -> Relation:
@@ -267,8 +339,9 @@ class _Cut:
         return self.state.judge.judged(what, slot("grouped"), self._cuts, {"grouped": self.state.open})
 
     def _masks(self, *, cuttable: bool) -> tuple[int, ...]:
-        """Per word, the bits of the highest labels; or of those columns alone that have no other."""
-        paths = [path for path in self.state.paths if cuttable or path.low == path.high]
+        """Per word, the bits of the highest labels; or of those columns alone that have no other. None of ranges."""
+        labelled = [path for path in self.state.paths if path not in self.ranged]
+        paths = [path for path in labelled if cuttable or path.low == path.high]
         return tuple(
             sum(path.masks[path.high] for path in paths if path.word == word) for word, _ in enumerate(self.state.words)
         )
@@ -278,32 +351,38 @@ class _Cut:
         state = self.state
         return state.make(
             "subtree/at_top", what, {"vectors": state.vectors, "roots": state.roots},
-            attributes=state.cuttable, words=state.names, masks=self._masks(cuttable=True),
-            by_person=state.judge.by_person,
+            attributes=self.climbed, words=state.codes, masks=self._masks(cuttable=True),
+            by_person=state.judge.by_person, ranged=self.ranged,
         )  # fmt: skip
 
     def mapped(self) -> Mapped:
         """The classes of the labels.
 
         Raises:
+            HierarchyError: two ranges of a column would have the same label.
             VerificationError: they hold too few rows.
         """
         state, workspace = self.state, self.state.workspace
         tables = {"open": state.open, "judged": self._judged("judged_at_last")}
         classed = state.make(
             "subtree/classed", "classed", tables,
-            attributes=state.cuttable, words=state.names, cuts=self._cuts, by_person=state.judge.by_person,
+            attributes=self.climbed, words=state.names, cuts=self._cuts, by_person=state.judge.by_person,
         )  # fmt: skip
-        joined = state.make("subtree/joined", "joined", {"classed": classed}, attributes=tuple(state.paths))
+        labelled = tuple(path for path in state.paths if path not in self.ranged)
+        joined = state.make(
+            "subtree/joined", "joined", {"classed": classed}, attributes=labelled, ranged=tuple(state.ranged)
+        )
+        ranges = ranges_of(state, state.ranged, state.orders, joined)
         tables = {"joined": joined, "labels": state.labels}
-        classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths), ranged=())
+        tables |= {f"ranges_{index}": own.table for index, own in ranges.items()}
+        classes = state.make("class_labels", "classes", tables, attributes=tuple(state.paths), ranged=tuple(ranges))
         count, rows, squares = state.row("summary", {"classes": classes})
         if not 0 <= state.kept_rows - rows <= self.most:
             raise VerificationError(
                 f"the classes of the recoding hold {rows} rows of {state.kept_rows}, {self.most} may be suppressed; "
                 "please report this with the engine's version"
             )
-        levels = sum(path.high - path.low + 1 for path in state.paths)
+        levels = sum(KINDS if path.index in ranges else path.high - path.low + 1 for path in state.paths)
         return Mapped(
             classed=classed,
             classes=classes,
@@ -314,4 +393,5 @@ class _Cut:
             squares=squares,
             columns=described(workspace, classes, state.paths, levels),
             vectors=state.vectors,
+            ranges=ranges,
         )

@@ -31,8 +31,14 @@ __all__ = [
     "sweep",
 ]
 
-NODES = 512
-"""The most nodes that are swept."""
+NODES = 384
+"""The most nodes that are swept, of few vectors."""
+
+PAIRS = 36_000_000
+"""A vector is compared with as many nodes as make so many pairs of both: of 254,633 vectors with 141 nodes."""
+
+FEWEST_NODES = 96
+"""So many are worth it, whatever the number of vectors: what they lose is within a twentieth of what 384 do."""
 
 BATCH = 48
 """How many nodes vectors choose among in one step."""
@@ -84,6 +90,11 @@ def prices_of(state: Partitions, *, weighted: bool = True) -> Prices:
     return Prices(table, tops | means)
 
 
+def most_nodes(vectors: int) -> int:
+    """How many learned nodes are swept, of so many vectors."""
+    return max(FEWEST_NODES, min(NODES, PAIRS // max(1, vectors)))
+
+
 def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[Node]:
     """The nodes to sweep, the cheapest first: those of the classes of some recodings, and their neighbours.
 
@@ -92,6 +103,7 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
         made: the recodings.
         prices: what levels cost.
     """
+    most = most_nodes(state.count)
     rows: Counter[Node] = Counter()
     for mapped in made:
         statement = state.workspace.compiler.filled(
@@ -99,9 +111,9 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
             {"classes": state.workspace.quoted(mapped.classes)},
             attributes=tuple(mapped.paths),
             ranged=tuple(mapped.ranges),
-            most=NODES,
+            most=most,
         )
-        for *levels, count in state.workspace.query(statement, NODES):
+        for *levels, count in state.workspace.query(statement, most):
             rows[tuple(map(int, levels))] += int(count)
     near: Counter[Node] = Counter()
     for node, count in rows.items():
@@ -111,7 +123,7 @@ def learned(state: Partitions, made: Iterable[Mapped], prices: Prices) -> list[N
                     near[(*node[: path.index], level, *node[path.index + 1 :])] += count
     beside = 2 * max(1, len(state.cuttable))
     worth = {node: beside * rows[node] + near[node] for node in rows.keys() | near.keys()}
-    best = sorted(worth, key=lambda node: (-worth[node], node))[:NODES]
+    best = sorted(worth, key=lambda node: (-worth[node], node))[:most]
     return sorted(best, key=lambda node: (prices.of(node), node))
 
 

@@ -7,13 +7,22 @@ visible under the release's name.
 
 from __future__ import annotations
 
+from kanon_sql.release.differential.budget import budget_dict, refuse_spent, spend
+from kanon_sql.release.differential.mechanism import (
+    choose_levels,
+    draw,
+    expected_size,
+    lattice_to_choose_from,
+)
+from kanon_sql.release.differential.parameters import Sampling, sampling_for
+from kanon_sql.release.differential.randomness import operating_system
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
 from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, pending_records, published_manifest
 from kanon_sql.release.publish import publish, put_back, refuse_foreign_release
 from kanon_sql.release.unsafe_nodes import UnsafeNodes
-from kanon_sql.release.write import Choice, Written, written_release
+from kanon_sql.release.write import Choice, Written, staged, written_release
 
 __all__ = [
     "MANIFEST_TABLE",
@@ -22,15 +31,22 @@ __all__ = [
     "JointVerdict",
     "Pending",
     "Record",
+    "Sampling",
     "UnsafeNodes",
     "Written",
     "addition",
+    "budget_dict",
+    "choose_levels",
     "coarsened",
     "comparable_releases",
     "compared",
+    "draw",
+    "expected_size",
     "held_levels",
     "keep",
     "kept_recoding",
+    "lattice_to_choose_from",
+    "operating_system",
     "pending_records",
     "publish",
     "published_manifest",
@@ -38,6 +54,10 @@ __all__ = [
     "read_ledger",
     "refuse_foreign_kept",
     "refuse_foreign_release",
+    "refuse_spent",
+    "sampling_for",
+    "spend",
+    "staged",
     "withdraw_entry",
     "written_release",
 ]

@@ -114,6 +114,11 @@ def _obstacles(
     """Why a release of the spec cannot be compared with an earlier one."""
     assert spec.release is not None
     engine, found = workspace.engine, []
+    if entry.differential_privacy is not None:
+        return [
+            f"{entry.name} is differentially private, and a release that is not would show what it hides; a ledger "
+            "holds one kind of release, and what must stay private is not released otherwise"
+        ]
     if entry.release == spec.release or is_same_table(engine, entry.release, spec.release):
         found.append(
             f"{entry.name} was published at {entry.published_at} and stays as it is, to be compared with; "

@@ -3,7 +3,8 @@
 Such a table is published as a release is, after it: under a scratch name first, with a mark of its own and a row in the
 manifest, replaced by a later run and by nothing else. It holds the labels of the released classes, their levels and an
 order of the classes; no count of rows, and no value that the release does not show. Its manifest says by which
-hierarchies these labels were made, so that nobody takes them for others.
+hierarchies these labels were made, so that nobody takes them for others. Where classes were divided by the order of
+values, it holds the cuts instead, and with them values of the source.
 """
 
 from __future__ import annotations
@@ -65,10 +66,12 @@ def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[st
     try:
         with _under_another_id(workspace.engine), staged(workspace, named.release) as table:
             count = _write(workspace, table, what)
-            publish(workspace, named, table, _manifest(workspace, spec, shown, isinstance(what, Mapped), node))
+            publish(workspace, named, table, _manifest(workspace, spec, shown, what, node))
     except KanonError as error:
         raise type(error)(f"{error}; the release {'.'.join(spec.release or ())} was published, and its recoding is not "
                           f"kept in {shown}") from None  # fmt: skip
+    if isinstance(what, Mapped) and what.cuts is not None:
+        return f"the recoding is kept in {shown}: {count:,} cuts, whose values are as sensitive as the source's"
     return f"the recoding is kept in {shown}" + ("" if count is None else f": {count:,} classes")
 
 
@@ -92,11 +95,14 @@ def _under_another_id(engine: Engine) -> Iterator[None]:
 
 
 def _write(workspace: Workspace, table: Relation, what: Mapped | Node) -> int | None:
-    """Write the table; returns how many classes it has, None for levels."""
+    """Write the table; returns how many classes or cuts it has, None for levels."""
     workspace.report("keeping the recoding", None)
     if not isinstance(what, Mapped):
         workspace.execute("release/kept/levels", target=table, levels=list(what))
         return None
+    if what.cuts is not None:
+        workspace.execute("release/kept/cuts", target=table, cuts=what.cuts.table, attributes=what.cuts.attributes)
+        return workspace.size([table])
     paths = [{"index": path.index, "share": path.share} for path in what.paths]
     workspace.execute("release/kept/classes", target=table, classes=what.classes, attributes=paths)
     (count,) = workspace.row("release/count", table=table, mark=None, unit=None)
@@ -106,7 +112,7 @@ def _write(workspace: Workspace, table: Relation, what: Mapped | Node) -> int | 
 
 
 def _manifest(
-    workspace: Workspace, spec: Spec, shown: str, by_class: bool, node: Mapping[str, int] | None
+    workspace: Workspace, spec: Spec, shown: str, what: Mapped | Node, node: Mapping[str, int] | None
 ) -> dict[str, Any]:
     """What was kept and how it was made; no value of the data is in it."""
     return {
@@ -116,7 +122,8 @@ def _manifest(
         "release": shown,
         "kept": {
             "method": spec.recoding.method,
-            "by_class": by_class,
+            "by_class": isinstance(what, Mapped),
+            "orders": dict(what.cuts.orders) if isinstance(what, Mapped) and what.cuts is not None else None,
             "node": None if node is None else dict(node),
             "hierarchies": [{"name": name, **made} for name, made in hierarchies_of(spec).items()],
         },
@@ -146,7 +153,7 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
     if not said["by_class"]:
         levels = workspace.row("release/kept/read", table=table, names=list(hierarchies))
         node = dict(zip(hierarchies, map(int, levels), strict=True))
-    return Kept(shown, table, run_id, said["method"], said["by_class"], node, hierarchies)
+    return Kept(shown, table, run_id, said["method"], said["by_class"], node, hierarchies, said.get("orders"))
 
 
 def _no_such(name: tuple[str, ...]) -> str:

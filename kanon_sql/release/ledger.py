@@ -18,12 +18,14 @@ from kanon_sql.engines import Workspace
 from kanon_sql.errors import DatabaseError, SpecError
 from kanon_sql.hierarchies import read_hierarchy, with_top
 from kanon_sql.spec import (
+    DifferentialPrivacyRequirement,
     FileHierarchy,
     QuasiIdentifier,
     Requirement,
     Spec,
     SqlHierarchy,
     TreeHierarchy,
+    differential_privacy_in,
     parse_requirement,
 )
 from kanon_sql.sql import Relation
@@ -90,6 +92,11 @@ class Entry:
     def name(self) -> str:
         """The release's name, for messages."""
         return ".".join(self.release)
+
+    @property
+    def differential_privacy(self) -> DifferentialPrivacyRequirement | None:
+        """What it spent, where it is the output of a differentially private mechanism."""
+        return differential_privacy_in(self.privacy)
 
     @property
     def shown(self) -> tuple[str, ...]:

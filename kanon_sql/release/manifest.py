@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from kanon_sql.engines import Engine, Workspace, open_workspace
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Spec, parse_table_name
+from kanon_sql.spec import Origin, parse_table_name
 from kanon_sql.sql import Relation
 
 __all__ = [
@@ -78,15 +78,15 @@ class Record:
     table: Relation
     run_id: str
 
-    def publish(self, spec: Spec, manifest: Mapping[str, Any]) -> None:
+    def publish(self, spec: Origin, manifest: Mapping[str, Any]) -> None:
         """Write that the release stands, inside the transaction that puts it there."""
         self._insert(spec, manifest, manifest["published_at"])
 
-    def announce(self, spec: Spec, manifest: Mapping[str, Any]) -> None:
+    def announce(self, spec: Origin, manifest: Mapping[str, Any]) -> None:
         """Write that the release is about to get its name."""
         self._insert(spec, manifest, _PENDING)
 
-    def _insert(self, spec: Spec, manifest: Mapping[str, Any], published_at: str) -> None:
+    def _insert(self, spec: Origin, manifest: Mapping[str, Any], published_at: str) -> None:
         assert spec.release is not None
         self.workspace.execute(
             "release/manifest/insert",

@@ -46,7 +46,7 @@ from kanon_sql.release.manifest import (
     release_key,
 )
 from kanon_sql.release.write import beside
-from kanon_sql.spec import Spec
+from kanon_sql.spec import Origin
 from kanon_sql.sql import Relation, Statement
 
 __all__ = ["KEEP", "publish", "put_back", "refuse_foreign_release"]
@@ -58,7 +58,7 @@ _STANDS = "the release stands under its name all the same"
 _LEFT = "kanon-sql clean --yes settles what the run left"
 
 
-def refuse_foreign_release(workspace: Workspace, spec: Spec, *, key: str = "release") -> str | None:
+def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "release") -> str | None:
     """Refuse to replace a table or view that kanon_sql did not publish, or the source itself.
 
     Args:
@@ -145,7 +145,7 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if found is None else found[:-1]
 
 
-def _replaced(workspace: Workspace, spec: Spec, written: Relation) -> str | None:
+def _replaced(workspace: Workspace, spec: Origin, written: Relation) -> str | None:
     """The run whose release has to make room. Asked once more: anybody may have used the name since the run began.
 
     Raises:
@@ -174,7 +174,7 @@ def _replaced(workspace: Workspace, spec: Spec, written: Relation) -> str | None
 
 def publish(
     workspace: Workspace,
-    spec: Spec,
+    spec: Origin,
     written: Relation,
     manifest: Mapping[str, Any],
     addition: Addition | None = None,
@@ -241,7 +241,7 @@ class _InSteps:
     """Publishing where DDL cannot be rolled back."""
 
     workspace: Workspace
-    spec: Spec
+    spec: Origin
     written: Relation
     manifest: Mapping[str, Any]
     addition: Addition | None

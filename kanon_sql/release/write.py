@@ -15,11 +15,12 @@ from typing import Any
 
 from kanon_sql.engines import SCRATCH_TABLE, Column, Workspace, refuse_incomplete
 from kanon_sql.errors import DatabaseError, VerificationError
-from kanon_sql.evaluate import Examination, Subject, examine
+from kanon_sql.evaluate import Examination, Subject, consistent_with_source, examine, rows_in_words
 from kanon_sql.frequency import FrequencySets
 from kanon_sql.hierarchies import exact_value
 from kanon_sql.models import PrivacyModel
 from kanon_sql.recode import Mapped
+from kanon_sql.release.differential.mechanism import Drawn, write_drawn
 from kanon_sql.release.write_counted import write_repeated, write_repeated_classes
 from kanon_sql.release.write_recoded import join_of, refuse_other_cells
 from kanon_sql.search import Node
@@ -46,6 +47,7 @@ class Choice:
         vectors: a table that holds all that is released, if there is one: a frequency set; of a recoding its classes,
             or the values of the sensitive attribute by vector.
         mapped: which vector is released as which class, where levels differ by class.
+        drawn: how many rows of each class are released, where that was drawn.
     """
 
     spec: Spec
@@ -57,6 +59,7 @@ class Choice:
     suppressed_rows: int
     vectors: Relation | None
     mapped: Mapped | None = None
+    drawn: Drawn | None = None
 
     @property
     def levels(self) -> Node:
@@ -94,13 +97,19 @@ class Choice:
             facts=self.sets.facts,
             unit=unit,
             mark=mark,
-            populations=self.populations,
+            populations=self.populations | self._consistent(workspace, table, columns),
         )
         for name, people in self.sets.populations.items():
             labelled = self.populations[name]
             judged, there = workspace.row("frequency/population/sums", encoded=labelled, people=people)
             refuse_incomplete("release/population_labelled", judged, there, "persons of a population")
         return examine(workspace, subject, self.models)
+
+    def _consistent(self, workspace: Workspace, table: Relation, columns: Mapping[str, Column]) -> dict[str, Sql]:
+        """What its rows and the records of the source have of each other, read anew from both, if that is asked for."""
+        apart = workspace.apart("consistency_")
+        found = consistent_with_source(apart, self.spec, self.models, table, columns, self.columns)
+        return {frame: item.frame for frame, item in found.items()}
 
     @property
     def populations(self) -> dict[str, Sql]:
@@ -186,13 +195,18 @@ def written_release(workspace: Workspace, choice: Choice) -> Iterator[Written]:
 def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
     spec, columns, sets = choice.spec, choice.columns, choice.sets
     suppressed_rows = choice.suppressed_rows
+    _refuse_more_suppressed(spec, sets.rows, suppressed_rows)
     masks = spec.suppression.style == "mask" and suppressed_rows > 0
     staged = masks or spec.unit is not None
     outputs = _outputs(choice)
     mark, unit = _free_name(_MARK, columns), _free_name(_UNIT, columns)
     extras = ({"masked": mark} if masks else {}) | ({"unit": unit} if spec.unit is not None else {})
     first = workspace.table("staged") if staged else target
-    if choice.vectors is None or staged:
+    if choice.drawn is not None:
+        workspace.report("writing the release from what was drawn", None)
+        names = [str(item["name"]) for item in outputs]
+        write_drawn(workspace, target, names=names, drawn=choice.drawn, sets=sets, node=choice.levels)
+    elif choice.vectors is None or staged:
         workspace.report("writing the release: one pass over the source", None)
         _write_from_source(workspace, choice, first, outputs, extras, temporary=staged)
     else:
@@ -218,7 +232,7 @@ def _write(workspace: Workspace, choice: Choice, target: Relation) -> Written:
             keep_masked = examined.passed
             if not keep_masked:
                 note = (
-                    f"the {suppressed_rows} suppressed rows were dropped, not masked: "
+                    f"{rows_in_words(suppressed_rows)} suppressed and dropped, not masked: "
                     "with every quasi-identifier masked they would violate the requirement"
                 )
         workspace.execute(
@@ -320,6 +334,20 @@ def _outputs(choice: Choice) -> list[dict[str, Any]]:
             value = render("release/column", name=name)
             outputs.append({"name": name, "lookup": None, "level": None, "value": value})
     return outputs
+
+
+def _refuse_more_suppressed(spec: Spec, rows: int, suppressed_rows: int) -> None:
+    """See that no recoding, whatever it counted itself, suppresses more rows than the spec allows.
+
+    Raises:
+        VerificationError: it does; nothing was written.
+    """
+    most = spec.suppression.max_rows(rows)
+    if suppressed_rows > most:
+        raise VerificationError(
+            f"verification: {suppressed_rows} of {rows} rows would be suppressed, where at most {most} may be; "
+            "nothing was written"
+        )
 
 
 def _verify(

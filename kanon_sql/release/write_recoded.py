@@ -158,6 +158,5 @@ def _uncovered(workspace: Workspace, sets: FrequencySets, mapped: Mapped, paths:
             branches.append(found)
             continue
         fills["value"] = codes.from_lookup(path.index, path.low, compiler.dialect, "lookup")
-        levels = tuple(Sql(f"lookup.l{level}") for level in path.levels)
-        branches.append(compiler.filled("release/recoded_cells", fills, levels=levels))
+        branches.append(compiler.filled("release/recoded_cells", fills, levels=path.levels))
     return compiler.union(branches)

@@ -15,6 +15,7 @@ __all__ = [
     "pipelines",
     "risk",
     "run",
+    "tables",
     "text",
     "upkeep",
     "words",

@@ -40,15 +40,22 @@ def tables(comparison: Comparison, *, narrow: bool = False) -> Iterator[tuple[st
 
 
 def asked_heads(comparison: Comparison) -> list[str]:
-    """The heads of what was asked of a run: its spec, its recoding where some replaced the specs', its k."""
+    """The heads of what was asked of a run: its spec, what replaced what it says, its k."""
     recoded = _recoded(comparison)
-    several = not recoded or len({run.name for run in comparison.runs}) > 1
-    return [*(["spec"] if several else []), *(["recoding"] if recoded else []), "k#"]
+    counted = any(run.columns is not None for run in comparison.runs)
+    several = not (recoded or counted) or len({run.name for run in comparison.runs}) > 1
+    replaced = [*(["recoding"] if recoded else []), *(["columns#"] if counted else [])]
+    return [*(["spec"] if several else []), *replaced, "k#"]
 
 
 def asked_cells(comparison: Comparison, run: Compared) -> list[str]:
     """What was asked of a run, below these heads."""
-    asked = {"spec": run.name, "recoding": run.recoding or "", "k#": "" if run.k is None else number(run.k)}
+    asked = {
+        "spec": run.name,
+        "recoding": run.recoding or "",
+        "columns#": "" if run.columns is None else number(run.columns),
+        "k#": "" if run.k is None else number(run.k),
+    }
     return [asked[head] for head in asked_heads(comparison)]
 
 
@@ -131,7 +138,7 @@ def _level(result: Result, name: str) -> str:
 
 
 def _reasons_table(comparison: Comparison) -> Cells:
-    """Which recodings a spec cannot have, and why."""
+    """Which runs a spec cannot have, and why."""
     rows = [[*asked_cells(comparison, run), run.reason] for run in comparison.runs if run.reason is not None]
     return [*asked_heads(comparison), "why"], rows
 

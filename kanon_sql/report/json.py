@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["audit_schema", "comparison_schema", "result_schema", "risk_schema", "to_json"]
+__all__ = ["audit_schema", "comparison_schema", "result_schema", "risk_schema", "tabulation_schema", "to_json"]
 
 
 def to_json(data: Any) -> str:
@@ -42,6 +42,11 @@ def comparison_schema() -> dict[str, Any]:
 def risk_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
     return _schema("risk.schema.json")
+
+
+def tabulation_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Tabulation.to_dict()``."""
+    return _schema("tabulate.schema.json")
 
 
 def _schema(file: str) -> dict[str, Any]:

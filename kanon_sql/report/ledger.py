@@ -9,7 +9,7 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from kanon_sql.models import model_of
+from kanon_sql.models import label_of
 from kanon_sql.report.text import columns
 from kanon_sql.report.words import number, plural, shown
 
@@ -27,10 +27,13 @@ def ledger_text(result: LedgerResult) -> RenderableType:
     table = columns([*((head, False) for head in heads), ("rows", True)])
     for entry in result.entries:
         levels = ", ".join(f"{name} {item.level}" for name, item in entry.quasi_identifiers.items())
-        required = ", ".join(model_of(requirement).label for requirement in entry.privacy)
+        required = ", ".join(label_of(requirement) for requirement in entry.privacy)
         published = datetime.fromisoformat(entry.published_at).isoformat(timespec="seconds")
         cells = (entry.name, published, levels, required)
-        table.add_row(*(Text(shown(cell)) for cell in cells), Text(number(entry.rows["released"])))
+        table.add_row(
+            *(Text(shown(cell)) for cell in cells),
+            Text(number(entry.rows["released"]) if "released" in entry.rows else ""),
+        )
     return Group(
         Text(f"{plural(len(result.entries), 'release')} in {shown(result.table)}", "bold"), Padding(table, (0, 0, 0, 2))
     )

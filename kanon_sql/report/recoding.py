@@ -11,6 +11,7 @@ __all__ = ["METHODS", "column_cells", "recoding_in_words"]
 
 METHODS = {
     "local": ("Local recoding", "the level of a value differs by class"),
+    "kk": ("(k,k)-anonymity", "the level of a value differs by row; rows and records overlap, this is no k-anonymity"),
     "mondrian": ("Multidimensional recoding (Mondrian)", "the range of a value differs by class"),
     "cells": (
         "Cell suppression",
@@ -43,7 +44,14 @@ def recoding_in_words(recoding: Mapping[str, Any]) -> str:
     if recoding["method"] == "cells":
         return f"{_suppressed(recoding)}; {lost}{_beside_bound(recoding)}"
     if recoding["start"] == "kept":
-        return f"{plural(recoding['partitions'], 'class')} of the recoding that was kept; {lost}"
+        by = "by the cuts that were" if recoding["method"] == "mondrian" else "of the recoding that was"
+        return f"{plural(recoding['partitions'], 'class')} {by} kept; {lost}"
+    if recoding["method"] == "kk":
+        before = metric(100 * recoding["tried"]["local"]["mean_loss"])
+        made = (
+            f"{plural(recoding['partitions'], 'different row')}, cells lowered in {plural(recoding['rounds'], 'round')}"
+        )
+        return f"{made}; {lost}, where the local recoding before loses {before} %{_beside_bound(recoding)}"
     ways = len(recoding["tried"])
     best = f" (the best of {ways} ways: {_BEGUN[recoding['start']]})" if ways > 1 else ""
     return f"{_made(recoding)}{best}{_ranges(recoding['ranges'])}; {lost}{_beside_bound(recoding)}"

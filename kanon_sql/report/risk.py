@@ -26,6 +26,8 @@ def risk_text(result: RiskResult) -> RenderableType:
     parts: list[RenderableType] = [Text(shown(result.message), overflow="fold"), Text(), facts(_summary(result))]
     parts += section("Re-identification", _attackers(result))
     parts += section("Uniqueness", facts(_uniqueness(result)))
+    if result.k_map is not None:
+        parts += section("Journalist, without a population table", facts(_k_map(result)))
     parts += section("What the columns tell apart", _combinations(result))
     parts += section("Smallest combinations that tell all apart", _minimal(result))
     if result.notes:
@@ -79,10 +81,22 @@ def _uniqueness(result: RiskResult) -> Iterable[tuple[str, str]]:
         if item.uniques is None or item.share is None:
             yield f"estimated ({item.estimator})", f"does not exist: {item.reason}"
         else:
+            by = item.estimator if item.chosen is None else f"{item.estimator}: {item.chosen}"
             yield (
-                f"estimated ({item.estimator})",
+                f"estimated ({by})",
                 f"{number(round(item.uniques))} of the population ({metric(100 * item.share)} %)",
             )
+
+
+def _k_map(result: RiskResult) -> Iterable[tuple[str, str]]:
+    found = result.k_map
+    if found is None:
+        return
+    k = "none" if found.k is None else number(found.k)
+    yield "k-map, estimated", f"k = {k}, at the significance level {found.significance:g}"
+    needed = "no class is large enough" if found.safe_size is None else f"in classes under {number(found.safe_size)}"
+    share = percent(found.at_risk, result.histogram.records)
+    yield f"above {result.threshold:g}, estimated", f"{number(found.at_risk)} ({share}), {needed}"
 
 
 def _combinations(result: RiskResult) -> RenderableType:

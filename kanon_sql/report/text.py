@@ -45,6 +45,7 @@ METRICS = {
     "average_class_size": "rows per class",
     "entropy": "bits of information lost",
     "ambiguity": "possible originals, summed over rows",
+    "classification": "share of rows suppressed, or not of their class's majority",
 }
 """What each quality metric says, in a few words. Lower is better for all of them."""
 
@@ -55,6 +56,13 @@ _ACHIEVED = {
     "alpha": "alpha = {}",
     "p": "p = {}",
     "k": "k = {}",
+    "wanted_k": "largest wish = {}",
+    "average": "average risk = {}",
+    "records_at_risk": "at risk = {}",
+    "size": "rows or persons = {}",
+    "k_estimated": "k = {}, estimated",
+    "share": "unique in the population = {}, estimated",
+    "sample_uniques": "unique in the table = {}",
     "l": "l = {}",
     "t": "t = {}",
     "c_above": "c > {}",
@@ -114,6 +122,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.ledger is not None:
         parts += section("Together with earlier releases", _ledger(result.ledger))
+    if result.differential_privacy is not None:
+        parts += section("Differential privacy", facts(_differential_privacy(result.differential_privacy)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -230,6 +240,22 @@ def _ledger(ledger: Mapping[str, Any]) -> RenderableType:
     classes = ledger["classes"]
     said.append(("joint classes", f"{number(classes['count'])}, smallest {number(classes['smallest'] or 0)}"))
     return Group(facts(said), _requirements(ledger["achieved"]))
+
+
+def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What the mechanism guarantees, and what its ledger's releases have spent."""
+    of_search = f", of which {found['epsilon_of_search']:g} for the levels" if found["epsilon_of_search"] else ""
+    yield "epsilon", f"{found['epsilon']:g}{of_search}"
+    yield "delta", f"{found['delta']:g}"
+    yield "protects", "rows: one row more or less, whatever else is known"
+    yield "sample", f"each row with probability {found['sampling']:.4g}, by the operating system's random numbers"
+    yield "k", f"{number(found['k'])} drawn rows in every class"
+    spent, total = found["spent"], found["total"]
+    yield (
+        "budget",
+        f"epsilon {spent['epsilon']:g} of {total['epsilon']:g} and delta {spent['delta']:g} of {total['delta']:g} are "
+        f"spent ({found['ledger']})",
+    )
 
 
 def reached(item: Mapping[str, Any]) -> str:

@@ -25,6 +25,7 @@ from kanon_sql.search.incognito import incognito
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.optimal import optimal
+from kanon_sql.search.ranked import Ranked
 from kanon_sql.search.samarati import samarati
 from kanon_sql.search.tags import metric_of, rounded
 from kanon_sql.search.top_down import top_down
@@ -43,6 +44,7 @@ __all__ = [
     "Outcome",
     "Progress",
     "Question",
+    "Ranked",
     "Search",
     "Span",
     "Stopped",

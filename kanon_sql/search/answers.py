@@ -126,7 +126,7 @@ class Answers:
         for position in range(0, len(nodes), FEW):
             some = [self.known[node] for node in nodes[position : position + FEW]]
             self._learn((yield from measure(self._question, some, self.best)))
-        verdicts = (self.known[node] for node in starts if node in self.known)
+        verdicts = (self.known[node] for node in dict.fromkeys(starts) if node in self.known)
         satisfied = [verdict for verdict in verdicts if verdict.satisfied and verdict.metric is None]
         self._learn((yield from measure(self._question, satisfied, self.best)))
 

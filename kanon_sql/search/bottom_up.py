@@ -53,7 +53,7 @@ def bottom_up(question: Question) -> Strategy:
         return lattice.successors(node) if violates or question.bound(node) <= metric else iter(())
 
     # The top first: where it rules out every node, there is no need to climb.
-    yield from answers.judge([lattice.top])
+    yield from answers.judge([lattice.top], metrics=not question.staged)
     path: list[Node] = []
     if not answers.fails(lattice.top):
         path = yield from walked(question, answers, lattice.bottom, steps, list, price)

@@ -11,6 +11,7 @@ from math import prod
 
 from kanon_sql.search.base import Batch, Question, Verdict
 from kanon_sql.search.lattice import Lattice, Node
+from kanon_sql.search.ranked import Ranked
 
 __all__ = ["BATCH", "FEW", "Tags", "ask", "can_win", "holds", "measure", "metric_of", "rounded"]
 
@@ -87,8 +88,8 @@ def metric_of(verdict: Verdict) -> float:
 
 
 def rounded(value: float) -> float:
-    """Twelve significant digits: engines may sum in another order, ties must stay ties."""
-    return float(f"{value:.12g}")
+    """Twelve significant digits: engines may sum in another order, ties must stay ties. Ranked losses see to it."""
+    return value if isinstance(value, Ranked) else float(f"{value:.12g}")
 
 
 def can_win(lower: float, best: Verdict | None) -> bool:
@@ -99,6 +100,8 @@ def can_win(lower: float, best: Verdict | None) -> bool:
     if best is None:
         return True
     metric = metric_of(best)
+    if isinstance(lower, Ranked):  # lowered in every place already
+        return lower <= metric
     return lower <= metric + _SLACK * max(1.0, abs(metric))
 
 

@@ -8,6 +8,9 @@ which there are and no more of the models.
 from __future__ import annotations
 
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
+from kanon_sql.spec.cell_rules import Rules
+from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
+from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
@@ -28,42 +31,57 @@ from kanon_sql.spec.hierarchy import (
 from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
+from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
-from kanon_sql.spec.recoding import RecodingOptions, parse_recoding
+from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
+from kanon_sql.spec.risk import RiskRequirement
 from kanon_sql.spec.sections import Source, Suppression
+from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
+from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 
 __all__ = [
+    "MOST_DIGITS",
+    "Aggregate",
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
+    "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
     "DeltaPresenceRequirement",
+    "DifferentialPrivacyRequirement",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
     "KAnonymityRequirement",
+    "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "Origin",
     "PSensitiveRequirement",
+    "PopulationUniquenessRequirement",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "RecodingOptions",
     "Requirement",
+    "RiskRequirement",
+    "Rules",
     "Source",
     "Spec",
     "SqlHierarchy",
     "Suppression",
     "TClosenessRequirement",
     "TableHierarchy",
+    "TableSpec",
     "TreeHierarchy",
     "ValueHierarchy",
+    "differential_privacy_in",
     "forget_requirement",
     "format_table_name",
     "parse_recoding",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Field, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
@@ -175,6 +175,8 @@ def _units(value: object) -> tuple[str, ...]:
 # --- The model -----------------------------------------------------------------------------
 
 _KINDS = ("intervals", "prefix", "dates", "file", "tree", "table", "sql")
+_PARENTS = ("one", "several")
+_WITH_ROWS = ("file", "table")
 _ONLY_INTERVALS = ("origin", "bottom", "top")
 
 TABLE_NAME: dict[str, Any] = {
@@ -235,6 +237,10 @@ class QuasiIdentifier(Part):
         checked(items("SQL expressions", text("an SQL expression"), least=1)),
         _list_of({"type": "string", "minLength": 1}),
     ] = Field(default=None, description="An SQL expression per level over the value x.")
+    parents: Annotated[Literal["one", "several"], checked(choice("kind of parents", _PARENTS))] = Field(
+        default="one",
+        description="Of file and table: whether a value may have several parents, a row each; subtree chooses one.",
+    )
     minimum_level: Annotated[int, checked(integer("a level", 0)), WithJsonSchema({"type": "integer", "minimum": 0})] = (
         Field(default=0, description="The lowest level that may be released.")
     )
@@ -263,6 +269,9 @@ class QuasiIdentifier(Part):
         for key in _ONLY_INTERVALS:
             if key in given and "intervals" not in given:
                 yield Fault((key,), f"{key!r} belongs to 'intervals', which this hierarchy does not have", True)
+        if given.get("parents") == "several" and not any(key in given for key in _WITH_ROWS):
+            why = "a value has several parents in a 'file' or a 'table', a row for each, and this hierarchy is neither"
+            yield Fault(("parents",), why, True)
         if value is not None:
             yield from _limits(value)
 
@@ -314,6 +323,8 @@ class QuasiIdentifier(Part):
             found["tree"] = TreeHierarchy(self.tree).written()
         if self.table is not None:
             found["table"] = format_table_name(self.table)
+        if self.parents != "one":
+            found["parents"] = self.parents
         limits = {"minimum_level": self.minimum_level, "maximum_level": self.maximum_level}
         return {**found, **limits, "weight": self.weight}
 

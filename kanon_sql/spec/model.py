@@ -13,16 +13,23 @@ from pydantic.json_schema import models_json_schema
 
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.checks import AT_KEY, Fault, Faults, Part, checked, choice, fail, items, kind, text
+from kanon_sql.spec.differential_privacy import (
+    DifferentialPrivacyRequirement,
+    differential_privacy_faults,
+    differential_privacy_in,
+)
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
-from kanon_sql.spec.recoding_faults import level_faults, recoding_faults
+from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
 from kanon_sql.spec.redact import redact_location, redact_sql, sha256
 from kanon_sql.spec.registry import parse_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
+from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
+from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
 
 __all__ = ["Spec"]
@@ -182,6 +189,12 @@ class Spec(Part):
             spec._base_dir = base_dir
         return spec
 
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The columns whose values a metric or a recoding looks at, besides what the requirements do."""
+        named = (self.recoding.classify, self.search.classify)
+        return tuple(name for name in named if name is not None)
+
     # --- What the keys say together ---
 
     @classmethod
@@ -202,8 +215,17 @@ class Spec(Part):
             if others:
                 why = f"the matrix counts rows, which decides k_anonymity alone; privacy also asks for {others[0]}"
                 yield Fault(("search", "matrix"), why, True)
+            elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in value.privacy):
+                why = "the matrix counts rows, and a k_anonymity here asks for the wishes of a column; leave matrix out"
+                yield Fault(("search", "matrix"), why, True)
         if value is not None and not any(column.weight for column in value.quasi_identifiers.values()):
             yield Fault(("quasi_identifiers",), "every weight is 0; at least one must be above 0", True)
+        if value is not None and value.search.classify is not None:
+            yield from classify_faults(value, value.search.classify, ("search", "classify"))
+            if value.recoding.method != "full_domain":
+                why = "the metric classification is of levels for whole columns; use recoding: full_domain"
+                hint = ", or recoding: subtree with a 'classify' of its own" if value.recoding.classify is None else ""
+                yield Fault(("search", "metric"), why + hint)
         if value is not None and value.search.of_intervals:
             message = f"{value.search.algorithm} chooses intervals of the values, not levels"
             yield from level_faults(value, message, value.quasi_identifiers)
@@ -211,6 +233,7 @@ class Spec(Part):
             yield from ledger_faults(value)
         if value is not None:
             yield from recoding_faults(value)
+            yield from differential_privacy_faults(value)
 
     # --- Where it stands ---
 
@@ -247,6 +270,17 @@ class Spec(Part):
         }
 
     @property
+    def asks_for_rows_alone(self) -> bool:
+        """Whether privacy asks for classes of so many rows, and nothing else: then alike rows may go anywhere."""
+        sizes = all(isinstance(item, KAnonymityRequirement) and item.k is not None for item in self.privacy)
+        return sizes and self.unit is None
+
+    @property
+    def differential_privacy(self) -> DifferentialPrivacyRequirement | None:
+        """The requirement of that name, which is then the only one; else None."""
+        return differential_privacy_in(self.privacy)
+
+    @property
     def hash(self) -> str:
         """SHA-256 (hex) of the canonical JSON; the order of keys does not matter."""
         found = self.to_dict()
@@ -275,7 +309,7 @@ class Spec(Part):
         schema["properties"]["privacy"]["items"] = {"anyOf": named}
         del definitions[Requirement.__name__]
         schema = _renamed({"$defs": definitions, **schema})
-        _tidy(schema)
+        tidy(schema)
         for name in ("suppression", "search", "recoding"):
             schema["properties"][name] = {"anyOf": [schema["properties"][name], {"type": "null"}]}
         return {
@@ -307,17 +341,3 @@ def _renamed(schema: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(re.sub(r'("|/)(\w+)Requirement"', r'\1\2"', json.dumps(schema)))
     found["$defs"] = dict(sorted(found["$defs"].items()))
     return found
-
-
-def _tidy(schema: object) -> None:
-    """Drop titles that only repeat names, and all but the summary of descriptions."""
-    if isinstance(schema, list):
-        for part in schema:
-            _tidy(part)
-    if isinstance(schema, dict):
-        if isinstance(schema.get("title"), str):
-            del schema["title"]
-        if isinstance(schema.get("description"), str):
-            schema["description"] = schema["description"].partition("\n\n")[0].replace("``", "")
-        for part in schema.values():
-            _tidy(part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import Field, GetJsonSchemaHandler, ValidationError, WithJsonSchema
@@ -15,10 +16,10 @@ from kanon_sql.spec.names import parse_table_name
 if TYPE_CHECKING:
     pass
 
-__all__ = ["APPROXIMATIONS", "KEPT", "RecodingOptions", "parse_recoding"]
+__all__ = ["APPROXIMATIONS", "KEPT", "MOST_DIGITS", "Aggregate", "RecodingOptions", "parse_recoding"]
 
 Method = Literal[
-    "full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching", "microaggregation"
+    "full_domain", "local", "mondrian", "cells", "subtree", "forest", "cover", "matching", "microaggregation", "kk"
 ]
 """The names of the methods."""
 
@@ -33,29 +34,58 @@ _DIRECTIONS = ("top_down", "bottom_up")
 _STARTS = ("top", "optimum", "both")
 _AGGREGATES = ("mean", "median", "mode")
 
+MOST_DIGITS = 10
+"""Digits after the point that a number may have whose values are replaced by one of their class."""
+
 _TAKEN_BY = {
-    "effort": "local",
-    "ranges": "local",
-    "start": "local",
-    "variant": "mondrian",
-    "levels": "cells",
-    "caps": "cells",
-    "direction": "subtree",
-    "classify": "subtree",
-    "columns": "microaggregation",
+    "effort": ("local", "kk"),
+    "ranges": ("local", "subtree"),
+    "start": ("local", "kk"),
+    "variant": ("mondrian",),
+    "levels": ("cells",),
+    "caps": ("cells",),
+    "direction": ("subtree",),
+    "classify": ("subtree",),
+    "columns": ("microaggregation",),
 }
-"""Option -> the method that takes it."""
+"""Option -> the methods that take it."""
 
 _USUAL = {
     "local": ("effort", "fast"),
+    "kk": ("effort", "fast"),
     "mondrian": ("variant", "strict"),
     "cells": ("levels", "searched"),
     "subtree": ("direction", "top_down"),
 }
 """Method -> the option that it always has, and what it is unless the spec says otherwise."""
 
-KEPT = ("full_domain", "local", "cells", "subtree")
-"""The methods whose labels are those of hierarchies, so that values which this source does not have get some too."""
+_AGGREGATES_SCHEMA: dict[str, Any] = {
+    "anyOf": [
+        {
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": {
+                "anyOf": [
+                    {"enum": list(_AGGREGATES)},
+                    {
+                        "type": "object",
+                        "properties": {
+                            "aggregate": {"enum": list(_AGGREGATES)},
+                            "digits": {"type": ["integer", "null"], "minimum": 0, "maximum": MOST_DIGITS},
+                        },
+                        "required": ["aggregate"],
+                        "additionalProperties": False,
+                    },
+                ]
+            },
+        },
+        {"type": "null"},
+    ]
+}
+"""What columns of numbers are replaced by."""
+
+KEPT = ("full_domain", "local", "cells", "subtree", "mondrian", "microaggregation")
+"""The methods that say of every value where it goes, whether or not the source has it."""
 
 
 def _name(value: object) -> str:
@@ -84,17 +114,38 @@ def _caps(value: object) -> dict[str, float]:
     return {str(name): most for name, most in found.items() if most is not None}
 
 
-def _aggregates(value: object) -> dict[str, str]:
+def _aggregates(value: object) -> dict[str, str | dict[str, Any]]:
     """What the values of a class are replaced by, by column."""
     if not isinstance(value, Mapping):
         fail(f"expected a mapping of columns to {', '.join(_AGGREGATES)}, got {kind(value)}")
     if not value:
         fail("expected at least one column, such as {income: mean}")
     faults = Faults()
-    check = choice("aggregate", _AGGREGATES)
-    found = {str(name): faults.attempt((name,), check, item) for name, item in value.items()}
+    found = {str(name): faults.attempt((name,), _aggregate, item) for name, item in value.items()}
     faults.finish()
-    return {name: str(item) for name, item in found.items()}
+    return {name: item for name, item in found.items() if item is not None}
+
+
+def _aggregate(value: object) -> str | dict[str, Any]:
+    """A function, or a function and to how many digits after the point."""
+    check = choice("aggregate", _AGGREGATES)
+    if not isinstance(value, Mapping):
+        return str(check(value))
+    faults = Faults()
+    for key in value:
+        if key not in ("aggregate", "digits"):
+            faults.attempt((key,), fail, "unknown key; expected aggregate and digits, as {aggregate: mean, digits: 2}")
+    function = faults.attempt(("aggregate",), check, value.get("aggregate"))
+    digits = None if value.get("digits") is None else faults.attempt(("digits",), _digits, value["digits"])
+    faults.finish()
+    return str(function) if digits is None else {"aggregate": str(function), "digits": digits}
+
+
+def _digits(value: object) -> int:
+    """Digits after the point."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MOST_DIGITS:
+        fail(f"expected a whole number from 0 to {MOST_DIGITS}, the digits after the point; got {kind(value)}")
+    return int(value)
 
 
 def _ranges(value: object) -> list[str]:
@@ -107,23 +158,38 @@ def _ranges(value: object) -> list[str]:
     return list(dict.fromkeys(value))
 
 
+@dataclass(frozen=True)
+class Aggregate:
+    """What the values of a column are replaced by.
+
+    Attributes:
+        function: ``mean``, ``median`` or ``mode`` of the class.
+        digits: how many digits after the point are released; None for as many as the column's type has.
+    """
+
+    function: str
+    digits: int | None = None
+
+
 class RecodingOptions(Part):
     """How values are generalized.
 
     Attributes:
         method: ``full_domain``, one level per column for all rows (Samarati 2001); ``local``, where a value may be
-            released at several levels, in different classes (local recoding: Xu et al. 2006); ``mondrian``, where
+            released at several levels, in different classes (local recoding: Xu et al. 2006); ``kk``, where cells of a
+            local recoding are lowered one by one, as far as rows and records stay (k,k)-anonymous (Gionis, Mazza, Tassa
+            2008); ``mondrian``, where
             classes are made by median cuts and released as ranges (multidimensional recoding: LeFevre et al. 2006);
             ``cells``, one level per column, and then single cells suppressed (AG_CS of Ciriani et al. 2007);
             ``subtree``, one label per value for all rows, whose levels differ by value (Fung, Wang, Yu 2005; Wang, Yu,
             Chakraborty 2004); ``microaggregation``, where numbers are replaced by one of their class (Domingo-Ferrer,
             Mateo-Sanz 2002); or an approximation of the optimum: ``forest`` and ``matching`` (Aggarwal et al. 2005),
             ``cover`` (Meyerson and Williams 2004).
-        effort: for local, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
-        ranges: for local, the columns that are released as ranges of their values; None for others.
-        start: for local, where to begin: at the ``top``, the highest levels allowed, with the full-domain ``optimum``,
-            or with ``both``, of which the better one is released; None for the top, or for both where the effort is
-            best.
+        effort: for local and kk, how long to look for classes: ``fast``, or ``best`` of several ways; None for others.
+        ranges: for local and subtree, the columns that are released as ranges of their values; None for others.
+        start: for local and kk, where to begin: at the ``top``, the highest levels allowed, with the full-domain
+            ``optimum``, or with ``both``, of which the better one is released; None for the top, or for both where the
+            effort is best.
         variant: for mondrian: ``strict``, all rows of a value on one side, or ``relaxed``; None for others.
         levels: for cells, ``searched``, or the ``minimum`` level of every column (_CS); None for others.
         caps: for cells, the share of a column's cells that may be suppressed, by column; None for others.
@@ -132,7 +198,8 @@ class RecodingOptions(Part):
         classify: for subtree, the column that the release is to tell: steps are chosen by their information about it,
             and by detail without one; None for others.
         keep: the table beside the release in which the recoding is kept, for new rows; None to keep none.
-        columns: for microaggregation, ``mean``, ``median`` or ``mode``, by column; None for others.
+        columns: for microaggregation, ``mean``, ``median`` or ``mode``, by column, or a mapping of ``aggregate`` to
+            one of them and ``digits`` to how many digits after the point are released; None for others.
     """
 
     expected: ClassVar[str] = f"{', '.join(_METHODS)}, or a mapping such as {{method: local, effort: best}}"
@@ -142,13 +209,15 @@ class RecodingOptions(Part):
         description="One level per column for all rows, or levels that differ by class, or by value.",
     )
     effort: Annotated[Literal["fast", "best"] | None, checked(choice("effort", _EFFORTS))] = Field(
-        default=None, description="For local: how long to look for classes."
+        default=None, description="For local and kk: how long to look for classes."
     )
     ranges: Annotated[list[str] | None, checked(_ranges)] = Field(
-        default=None, description="For local: the columns that are released as ranges of their values, not as labels."
+        default=None,
+        description="For local and subtree: the columns that are released as ranges of their values, not as labels.",
     )
     start: Annotated[Literal["top", "optimum", "both"] | None, checked(choice("start", _STARTS))] = Field(
-        default=None, description="For local: where to begin, at the highest levels or with the full-domain optimum."
+        default=None,
+        description="For local and kk: where to begin, at the highest levels or with the full-domain optimum.",
     )
     variant: Annotated[Literal["strict", "relaxed"] | None, checked(choice("variant", _VARIANTS))] = Field(
         default=None, description="For mondrian: whether all rows of a value are on one side of a cut."
@@ -179,16 +248,7 @@ class RecodingOptions(Part):
         default=None, description="For subtree: the column that a classifier is to tell from the release."
     )
     columns: Annotated[
-        dict[str, str] | None,
-        checked(_aggregates),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {"type": "object", "minProperties": 1, "additionalProperties": {"enum": list(_AGGREGATES)}},
-                    {"type": "null"},
-                ]
-            }
-        ),
+        dict[str, str | dict[str, Any]] | None, checked(_aggregates), WithJsonSchema(_AGGREGATES_SCHEMA)
     ] = Field(default=None, description="For microaggregation: column -> what its values are replaced by in a class.")
 
     @classmethod
@@ -204,10 +264,13 @@ class RecodingOptions(Part):
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
         """What a method does not take."""
         method = given.get("method", "full_domain")
-        for option, taker in _TAKEN_BY.items():
-            if option in given and method in _METHODS and method != taker:
+        for option, takers in _TAKEN_BY.items():
+            if option in given and method in _METHODS and method not in takers:
                 reason = "full_domain searches as 'search' says; " if method == "full_domain" else ""
-                yield Fault((option,), f"{reason}only the method {taker} takes it", True)
+                who = (
+                    f"the method {takers[0]} takes" if len(takers) == 1 else f"the methods {' and '.join(takers)} take"
+                )
+                yield Fault((option,), f"{reason}only {who} it", True)
         if method == "microaggregation" and "columns" not in given:
             why = "microaggregation needs columns, such as {income: mean, age: median}; expected a mapping in 'columns'"
             yield Fault((), why, False)
@@ -241,6 +304,14 @@ class RecodingOptions(Part):
     def in_ranges(self, name: str) -> bool:
         """Whether labels of a quasi-identifier are ranges of its values."""
         return self.method == "mondrian" or name in (self.ranges or ())
+
+    @property
+    def aggregates(self) -> dict[str, Aggregate]:
+        """What the values of a class are replaced by, by column."""
+        return {
+            name: Aggregate(item) if isinstance(item, str) else Aggregate(item["aggregate"], item["digits"])
+            for name, item in (self.columns or {}).items()
+        }
 
     @property
     def begins(self) -> str:

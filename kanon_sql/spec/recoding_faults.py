@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kanon_sql.spec.checks import Fault, quote
+from kanon_sql.spec.checks import Fault, Loc, quote
+from kanon_sql.spec.consistency import KKAnonymityRequirement
 from kanon_sql.spec.recoding import APPROXIMATIONS, KEPT
 from kanon_sql.spec.requirements import KAnonymityRequirement
 
 if TYPE_CHECKING:
     from kanon_sql.spec.model import Spec
 
-__all__ = ["level_faults", "recoding_faults"]
+__all__ = ["classify_faults", "level_faults", "recoding_faults"]
 
 
 def recoding_faults(spec: Spec) -> Iterator[Fault]:
     """What a spec cannot have whose labels differ by class, or whose recoding is kept."""
     if spec.recoding.keep is not None:
         yield from _keep_faults(spec)
+    yield from _graph_faults(spec)
     if spec.recoding.is_full_domain:
         return
     if spec.search.of_intervals:
@@ -36,16 +38,34 @@ def recoding_faults(spec: Spec) -> Iterator[Fault]:
     if spec.recoding.method == "mondrian":
         yield from level_faults(spec, "mondrian releases ranges of the values, not levels", spec.quasi_identifiers)
         yield from _relaxed_faults(spec)
+    yield from _kk_faults(spec)
     if spec.recoding.ranges:
         yield from _ranges_faults(spec, spec.recoding.ranges)
     if spec.recoding.method == "cells":
         yield from _cells_faults(spec)
     if spec.recoding.classify is not None:
-        yield from _classify_faults(spec, spec.recoding.classify)
+        yield from classify_faults(spec, spec.recoding.classify, ("recoding", "classify"))
     if spec.recoding.method in APPROXIMATIONS:
         yield from _approximation_faults(spec)
     if spec.recoding.method == "microaggregation":
         yield from _aggregate_faults(spec)
+
+
+def _graph_faults(spec: Spec) -> Iterator[Fault]:
+    """Values with several parents, where no parent is chosen, or where the choice would have to hold elsewhere too."""
+    for name, column in spec.quasi_identifiers.items():
+        if column.parents == "one":
+            continue
+        why = None
+        if spec.recoding.method != "subtree":
+            why = f"{spec.recoding.method} needs one parent for each value, and subtree alone chooses it"
+        elif spec.recoding.keep is not None:
+            why = "the parents are chosen by the rows of this source, and others would choose others; leave keep out"
+        elif name in (spec.recoding.ranges or ()):
+            why = "recoding.ranges releases ranges of its values, which have no parents; leave parents out"
+        if why is not None:
+            how = "" if spec.recoding.method == "subtree" else "; use recoding: subtree, or give each value one row"
+            yield Fault(("quasi_identifiers", name, "parents"), f"{why}{how}", True)
 
 
 def _approximation_faults(spec: Spec) -> Iterator[Fault]:
@@ -58,6 +78,8 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
         why = f"privacy also asks for {others[0]}"
     elif len(sizes) > 1:
         why = "privacy asks for several"
+    elif sizes[0].k is None:
+        why = "privacy asks for the wishes of a column"
     elif sizes[0].quasi_identifiers is not None:
         why = "privacy asks for it over some of them"
     elif spec.unit is not None:
@@ -76,12 +98,45 @@ def _approximation_faults(spec: Spec) -> Iterator[Fault]:
             yield Fault(("quasi_identifiers", name, "maximum_level"), message, True)
 
 
+def _kk_faults(spec: Spec) -> Iterator[Fault]:
+    """What rows cannot promise that differ from each other: classes, and what is in them."""
+    if spec.recoding.method != "kk":
+        return
+    asked = [item for item in spec.privacy if isinstance(item, KKAnonymityRequirement)]
+    others = [item.name for item in spec.privacy if item not in asked]
+    why = None
+    if others:
+        why = f"{others[0]} is about classes of alike rows, which (k,k)-anonymous rows do not form; use recoding: local"
+    elif len(asked) > 1:
+        why = "privacy asks for several kinds; ask for kk alone, with the largest k"
+    elif asked[0].kind == "global_1k":
+        why = (
+            "global (1,k) counts assignments of all rows to records, and lowering a cell may take any number of them; "
+            "ask for k_anonymity with recoding: local, which implies it, and use this requirement with check"
+        )
+    elif asked[0].kind != "kk":
+        why = f"(k,k)-anonymous rows are released, and {asked[0].kind} is weaker; ask for kind: kk, which implies it"
+    if why is not None:
+        yield Fault(("recoding", "method"), f"kk releases rows for kk_anonymity alone: {why}", True)
+    if spec.nulls == "suppress":
+        message = (
+            "with recoding: kk, a row that is left out may still be covered by some of the others, too few to hide it; "
+            "use nulls: value, or leave such rows out of the source"
+        )
+        yield Fault(("nulls",), message, True)
+    if spec.suppression.style == "mask":
+        message = "recoding: kk counts which rows cover which records, and a masked row covers all; use style: drop"
+        yield Fault(("suppression", "style"), message, True)
+
+
 def _relaxed_faults(spec: Spec) -> Iterator[Fault]:
     """What the relaxed variant cannot promise: it divides rows that are alike, and says of none which way it goes."""
-    others = [item.name for item in spec.privacy if item.name != "k_anonymity"]
+    others = [item.name for item in spec.privacy if not isinstance(item, KAnonymityRequirement)]
     why = None
     if others:
         why = f"privacy also asks for {others[0]}"
+    elif any(isinstance(item, KAnonymityRequirement) and item.k is None for item in spec.privacy):
+        why = "privacy asks for the wishes of a column"
     elif spec.unit is not None:
         why = "a unit counts persons, whose rows it would part"
     if spec.recoding.variant == "relaxed" and why is not None:
@@ -97,6 +152,12 @@ def _ranges_faults(spec: Spec, ranges: Sequence[str]) -> Iterator[Fault]:
         if name not in spec.quasi_identifiers:
             why = f"{quote(name)} is no quasi-identifier; only they are recoded"
             yield Fault(("recoding", "ranges", place), why, True)
+    if spec.recoding.direction == "bottom_up":
+        why = (
+            "bottom_up generalizes along hierarchies that are given, and finds no ranges (Wang, Yu, Chakraborty 2004); "
+            "leave ranges out, or use direction: top_down"
+        )
+        yield Fault(("recoding", "ranges"), why, True)
     known = [name for name in ranges if name in spec.quasi_identifiers]
     yield from level_faults(spec, "recoding.ranges releases ranges of its values, not levels", known)
 
@@ -111,7 +172,7 @@ def level_faults(spec: Spec, message: str, among: Container[str] | None = None) 
                 yield Fault(("quasi_identifiers", name, key), f"{message}; leave {key} out", True)
 
 
-def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
+def classify_faults(spec: Spec, name: str, place: Loc) -> Iterator[Fault]:
     """A column that cannot be what a classifier tells from the quasi-identifiers."""
     if name in spec.quasi_identifiers:
         why = f"{quote(name)} is a quasi-identifier; name a column that is told from them, one of sensitive or keep"
@@ -119,16 +180,15 @@ def _classify_faults(spec: Spec, name: str) -> Iterator[Fault]:
         why = f"{quote(name)} is not released, so nobody can learn to tell it; add it to sensitive or keep"
     else:
         return
-    yield Fault(("recoding", "classify"), why)
+    yield Fault(place, why)
 
 
 def _keep_faults(spec: Spec) -> Iterator[Fault]:
     """What cannot be applied to new rows, and names that are taken."""
-    loc, method = ("recoding", "keep"), spec.recoding.method
-    if method not in KEPT or spec.recoding.ranges:
-        own = "recoding.ranges" if spec.recoding.ranges else method
-        why = f"the labels of {own} are made of the values that this source has, and say nothing of others"
-        yield Fault(loc, f"{why}; leave keep out, or use one of {', '.join(KEPT)}", True)
+    loc = ("recoding", "keep")
+    why = _why_not_kept(spec)
+    if why is not None:
+        yield Fault(loc, why, True)
     if spec.search.of_intervals:
         why = f"the intervals of {spec.search.algorithm} are made of the values that this source has"
         yield Fault(loc, f"{why}; leave keep out, or use another algorithm", True)
@@ -137,6 +197,39 @@ def _keep_faults(spec: Spec) -> Iterator[Fault]:
     for what, name in others.items():
         if name is not None and name[-1].casefold() == spec.recoding.kept_in.casefold():
             yield Fault(loc, f"this is the name of the {what}; choose another one")
+
+
+def _why_not_kept(spec: Spec) -> str | None:
+    """Why a recoding cannot be applied to new rows, and what to do instead."""
+    method, others = spec.recoding.method, ", ".join(KEPT)
+    if method == "kk":
+        return (
+            "kk lowers cells as far as the rows of this source cover each other, so that nothing says which labels new "
+            "ones get; leave keep out, or use local"
+        )
+    if method not in KEPT:
+        return (
+            f"{method} puts alike rows into several classes, as many as this source needs, so that nothing says where "
+            f"new ones go; leave keep out, or use one of {others}"
+        )
+    if spec.recoding.variant == "relaxed":
+        return (
+            "relaxed divides rows that are alike, by how many of them this source has, so that nothing says where new "
+            "ones go; use strict, or leave keep out"
+        )
+    if spec.recoding.ranges:
+        return (
+            "the classes of recoding.ranges have ranges that begin and end with values of this source, and say nothing "
+            "of those between two of them; leave keep out, use mondrian, whose cuts divide all values, or leave ranges "
+            "out"
+        )
+    labelled = [name for name in spec.quasi_identifiers if name not in (spec.recoding.columns or {})]
+    if method == "microaggregation" and labelled:
+        return (
+            f"the cuts of microaggregation are kept where every quasi-identifier is cut, and {quote(labelled[0])} is "
+            "released as a label; add it to recoding.columns, or leave keep out"
+        )
+    return None
 
 
 def _cells_faults(spec: Spec) -> Iterator[Fault]:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.checks import Faults, did_you_mean, fail, kind
+from kanon_sql.spec.consistency import KKAnonymityRequirement
+from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement
 from kanon_sql.spec.disclosure import (
     AlphaKAnonymityRequirement,
     BetaLikenessRequirement,
@@ -15,6 +17,8 @@ from kanon_sql.spec.disclosure import (
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
+from kanon_sql.spec.risk import RiskRequirement
+from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 
 __all__ = ["forget_requirement", "parse_requirement", "register_requirement", "requirements"]
 
@@ -31,6 +35,10 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         KMapRequirement,
         DeltaPresenceRequirement,
         BayesOptimalRequirement,
+        RiskRequirement,
+        KKAnonymityRequirement,
+        PopulationUniquenessRequirement,
+        DifferentialPrivacyRequirement,
     )
 }
 

@@ -98,6 +98,11 @@ class Requirement(Part):
             """The sensitive attribute; None where it is about quasi-identifiers alone."""
 
     @property
+    def attribute_key(self) -> str:
+        """The parameter that names the sensitive attribute."""
+        return "attribute"
+
+    @property
     def grouped_by(self) -> tuple[str, ...] | None:
         """The quasi-identifiers that its classes are made by; None for all of the spec."""
         return getattr(self, "quasi_identifiers", None)
@@ -115,7 +120,7 @@ class Requirement(Part):
     @property
     def identity(self) -> tuple[object, ...]:
         """Two requirements of a spec with the same one ask for the same thing, maybe with other thresholds."""
-        own = ("kind", "distance", "population", "background")
+        own = ("kind", "distance", "population", "person", "background")
         return (self.name, self.attribute, *(getattr(self, key, None) for key in own), self.groups_by_others)
 
     def value_facts(self) -> Iterator[tuple[str, object]]:

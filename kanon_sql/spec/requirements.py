@@ -23,6 +23,7 @@ from kanon_sql.spec.checks import (
     number,
     plain_number,
     share,
+    text,
     the_number,
 )
 from kanon_sql.spec.hierarchy import QuasiIdentifier
@@ -47,22 +48,58 @@ class KAnonymityRequirement(Requirement):
     """Every equivalence class holds at least ``k`` rows (persons, when the spec has a unit).
 
     Attributes:
-        k: how many.
+        k: how many; None where a column says it.
+        column: a column of whole numbers: how many each row wishes for. A class is as large as its largest wish.
+        default: what a row without a wish wishes for; None without a column.
         quasi_identifiers: those that classes are made by; None for all of the spec.
     """
 
     name: ClassVar[str] = "k_anonymity"
-    expected: ClassVar[str] = "{k: 5} or a whole number"
+    expected: ClassVar[str] = "{k: 5} or a whole number, or {column: wanted_k, default: 5}"
 
-    k: Annotated[int, checked(integer("k", 1)), WithJsonSchema({"type": "integer", "minimum": 1})] = Field(
-        description="The size of the smallest equivalence class."
+    k: Annotated[int | None, checked(integer("k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})] = (
+        Field(default=None, description="The size of the smallest equivalence class.")
     )
+    column: Annotated[
+        str | None,
+        checked(text("the name of a column of wishes")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(default=None, description="Instead of k: a sensitive column with the k that each row wishes for.")
+    default: Annotated[
+        int | None, checked(integer("a default k", 1)), WithJsonSchema({"type": ["integer", "null"], "minimum": 1})
+    ] = Field(default=None, description="For a column: the k of rows that wish for none (NULL).")
     quasi_identifiers: Columns = Field(default=None, description=ABOUT_COLUMNS)
 
     @property
-    def attribute(self) -> None:
-        """No sensitive attribute: k-anonymity is about the quasi-identifiers only."""
-        return None
+    def attribute(self) -> str | None:
+        """The column of wishes; without one k-anonymity is about the quasi-identifiers only."""
+        return self.column
+
+    @property
+    def attribute_key(self) -> str:
+        """Where a spec names it."""
+        return "column"
+
+    def value_facts(self) -> Iterator[tuple[str, object]]:
+        """What a row without a wish wishes for."""
+        if self.column is not None:
+            yield "default", self.default
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Either a k, or a column with a default."""
+        if given.get("k") is None and given.get("column") is None:
+            yield Fault((), "missing 'k': the size of the smallest class, such as 5; or a 'column' of wishes", True)
+        elif given.get("column") is not None and given.get("k") is not None:
+            yield Fault(("k",), "'column' says how many each row wishes for; leave 'k' out", True)
+        elif given.get("column") is not None and given.get("default") is None:
+            yield Fault((), "missing 'default': the k of rows that wish for none, such as 5", True)
+        elif given.get("default") is not None and given.get("column") is None:
+            yield Fault(("default",), "'default' is for rows without a wish in a 'column', which is missing", True)
+        elif given.get("column") is not None and given.get("quasi_identifiers") is not None:
+            yield Fault(
+                ("quasi_identifiers",), "a 'column' of wishes is about all quasi-identifiers; leave them out", True
+            )
 
     @classmethod
     def written(cls, value: Any) -> Any:

@@ -69,7 +69,7 @@ def requirement_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
         attribute = requirement.attribute
         if attribute is not None and attribute not in sensitive:
             hint = did_you_mean(attribute, sensitive) if sensitive else "; 'sensitive' lists no column"
-            yield Fault((*loc, "attribute"), f"{quote(attribute)} is not listed under sensitive{hint}")
+            yield Fault((*loc, requirement.attribute_key), f"{quote(attribute)} is not listed under sensitive{hint}")
         for fault in requirement.misfits(quasi_identifiers, sensitive, given.get("unit")):
             yield fault._replace(loc=(*loc, *fault.loc))
         reference = getattr(requirement, "reference", None)

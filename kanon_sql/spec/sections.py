@@ -124,9 +124,23 @@ _ALGORITHMS = (
     "genetic",
     "annealing",
 )
-_METRICS = ("loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity")
+_METRICS = (
+    "loss",
+    "height",
+    "precision",
+    "discernibility",
+    "average_class_size",
+    "entropy",
+    "ambiguity",
+    "classification",
+)
 _BOUNDED = ("loss", "discernibility")
 """The metrics that k_optimize has lower bounds for."""
+_AGGREGATES = ("sum", "arithmetic_mean", "geometric_mean", "maximum", "rank")
+_PER_COLUMN = {"height": "sum", "precision": "arithmetic_mean", "loss": "geometric_mean", "entropy": "sum"}
+"""The metrics that aggregate a loss per column, and how they do where a spec does not say."""
+_WEIGHED = ("loss", "precision", "entropy")
+"""The metrics that weigh what generalization costs against what suppression costs."""
 _PREFERENCES = (
     "minimum_suppression",
     "minimum_absolute_distance",
@@ -152,6 +166,10 @@ class SearchOptions(Part):
         algorithm: all search the lattice, but for ``k_optimize``, which searches partitions of
             the ordered domains into intervals.
         metric: what to optimize; k_optimize knows loss and discernibility.
+        classify: for the metric classification, the column of class values.
+        aggregate: how the losses of the columns become one value; None for the metric's own way.
+        gs_factor: below 0.5 suppression costs less, above it generalization does.
+        monotone: leave out what suppression costs.
         prefer: what decides between equals; not for k_optimize.
         variant: for incognito, which frequency sets it prepares.
         matrix: for samarati, count suppressed rows by the matrix of distance vectors.
@@ -179,9 +197,33 @@ class SearchOptions(Part):
         checked(choice("search algorithm", _ALGORITHMS)),
     ] = Field(default="optimal", description="The search algorithm.")
     metric: Annotated[
-        Literal["loss", "height", "precision", "discernibility", "average_class_size", "entropy", "ambiguity"],
+        Literal[
+            "loss",
+            "height",
+            "precision",
+            "discernibility",
+            "average_class_size",
+            "entropy",
+            "ambiguity",
+            "classification",
+        ],
         checked(choice("quality metric", _METRICS)),
     ] = Field(default="loss", description="The quality metric to optimize.")
+    classify: Annotated[
+        str | None,
+        checked(text("the name of the column of class values")),
+        WithJsonSchema({"type": ["string", "null"], "minLength": 1}),
+    ] = Field(default=None, description="For the metric classification: the released column that is to be told.")
+    aggregate: Annotated[
+        Literal["sum", "arithmetic_mean", "geometric_mean", "maximum", "rank"] | None,
+        checked(choice("aggregate", _AGGREGATES)),
+    ] = Field(default=None, description="How the losses of the columns become one value; the metric's own by default.")
+    gs_factor: Annotated[
+        float, checked(share("gs_factor")), WithJsonSchema({"type": "number", "minimum": 0, "maximum": 1})
+    ] = Field(default=0.5, description="Below 0.5 suppression costs less, above it generalization does.")
+    monotone: Annotated[bool, checked(flag)] = Field(
+        default=False, description="Leave out of the metric what suppression costs."
+    )
     prefer: Annotated[
         Literal[
             "minimum_suppression",
@@ -212,6 +254,16 @@ class SearchOptions(Part):
         return self.algorithm == "k_optimize"
 
     @property
+    def metric_label(self) -> str:
+        """The metric by its name, and how it differs from what the name says: ``loss (rank, gs_factor 0.33)``."""
+        differs = [
+            *([self.aggregate] if self.aggregate not in (None, _PER_COLUMN.get(self.metric)) else []),
+            *([f"gs_factor {self.gs_factor:g}"] if self.gs_factor != 0.5 else []),
+            *(["monotone"] if self.monotone else []),
+        ]
+        return f"{self.metric} ({', '.join(str(item) for item in differs)})" if differs else self.metric
+
+    @property
     def options(self) -> dict[str, Any]:
         """What the algorithm takes beyond the question."""
         taken = {"variant": self.variant, "seed": self.seed}
@@ -227,8 +279,12 @@ class SearchOptions(Part):
                     yield Fault(
                         (option,), f"the algorithm {algorithm} does not take it, only {' and '.join(algorithms)}", True
                     )
+        yield from _metric_faults(given)
         if algorithm != "k_optimize":
             return
+        for option in ("aggregate", "gs_factor", "monotone"):
+            if option in given and given[option] != cls.model_fields[option].default:
+                yield Fault((option,), "k_optimize has bounds for a metric as it is, and for no other form of it", True)
         if given.get("metric") in set(_METRICS) - set(_BOUNDED):
             yield Fault(
                 ("metric",),
@@ -242,7 +298,28 @@ class SearchOptions(Part):
     def _without_other_options(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         """Only what the algorithm takes, so that what is written can be read back."""
         written: dict[str, Any] = handler(self)
+        for option in ("classify", "aggregate", "gs_factor", "monotone"):
+            if getattr(self, option) == type(self).model_fields[option].default:
+                written.pop(option, None)
         return {name: item for name, item in written.items() if self.algorithm in _TAKEN_BY.get(name, _ALGORITHMS)}
+
+
+def _metric_faults(given: Mapping[str, Any]) -> Iterator[Fault]:
+    """What a metric does not take."""
+    metric = given.get("metric", "loss")
+    if metric not in _METRICS:
+        return
+    if metric == "classification" and given.get("classify") is None:
+        why = "missing 'classify': the column of class values, one of sensitive or keep"
+        yield Fault((), why, True)
+    if metric != "classification" and given.get("classify") is not None:
+        yield Fault(("classify",), "'classify' is for the metric classification", True)
+    if given.get("aggregate") is not None and metric not in _PER_COLUMN:
+        why = f"{metric} has no loss per column to aggregate; {', '.join(_PER_COLUMN)} have"
+        yield Fault(("aggregate",), why, True)
+    if given.get("gs_factor", 0.5) != 0.5 and metric not in _WEIGHED:
+        why = f"{metric} does not weigh generalization against suppression; {', '.join(_WEIGHED)} do"
+        yield Fault(("gs_factor",), why, True)
 
 
 # --- The spec ------------------------------------------------------------------------------

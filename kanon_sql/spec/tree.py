@@ -17,10 +17,13 @@ Tree = Mapping[str, "Tree"]
 
 _MAX_DEPTH = 60
 
+_TOP = "*"
+"""Above every tree, written or not."""
+
 
 @dataclass(frozen=True)
 class TreeHierarchy:
-    """A nested mapping, the most general labels outermost; the top ``*`` is not part of it."""
+    """A nested mapping, the most general labels outermost, where it is written below the top ``*``."""
 
     tree: Tree
 
@@ -30,7 +33,7 @@ class TreeHierarchy:
         All rows have the same length: a shorter branch repeats its topmost ancestor (a value
         directly under ``*`` repeats itself).
         """
-        found = [tuple(reversed(path)) for path in _paths(self.tree, ())]
+        found = [tuple(reversed(path)) for path in _paths(self.tree.get(_TOP, self.tree), ())]
         longest = max(map(len, found))
         return [path + (path[-1],) * (longest - len(path)) for path in found]
 
@@ -60,7 +63,7 @@ def parse_tree(value: object) -> Tree:
 
     Args:
         value: label -> what is below it: a mapping, a list of values (or mappings), one
-            value, or nothing. A single outermost label ``*`` is taken as the top and dropped.
+            value, or nothing. A single outermost label ``*`` is the top, and adds no level.
 
     Raises:
         ValidationError: it is not such a mapping, or a label has two parents.
@@ -73,13 +76,13 @@ def parse_tree(value: object) -> Tree:
         fail("expected a tree with at least one value, got an empty mapping")
     parser = _Parser()
     top: Loc = ()
-    if list(value) == ["*"] and isinstance(value["*"], Mapping | list) and value["*"]:
-        value, top = value["*"], ("*",)
+    if list(value) == [_TOP] and isinstance(value[_TOP], Mapping | list) and value[_TOP]:
+        value, top = value[_TOP], (_TOP,)
     tree = parser.below(value, top, None)
     if not parser.faults:
         parser.check_levels(tree)
     parser.faults.finish()
-    return tree
+    return {_TOP: tree} if top else tree
 
 
 class _Parser:
@@ -126,7 +129,7 @@ class _Parser:
         label = label_text(written)
         if label is None:
             self.faults.add(loc, f"expected a value of the domain, got {kind(written)}", at_key)
-        elif label == "*":
+        elif label == _TOP:
             self.faults.add(loc, "'*' is the top value; it stands above the tree and not inside it", at_key)
         elif "\x00" in label or any("\ud800" <= ch <= "\udfff" for ch in label):
             self.faults.add(loc, "a label with a zero byte or a broken character", at_key)

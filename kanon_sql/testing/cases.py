@@ -145,6 +145,16 @@ CASES: dict[str, dict[str, Any]] = {
     "matrix": {"search": {"algorithm": "samarati", "matrix": True}, "unit": "person"},
     "entropy": {"search": {"metric": "entropy"}},
     "ambiguity": {"search": {"metric": "ambiguity"}},
+    "loss, rank, weighed": {"search": {"aggregate": "rank", "gs_factor": 0.25}},
+    "entropy, maximum, weighed": {"search": {"metric": "entropy", "aggregate": "maximum", "gs_factor": 0.8}},
+    "classification": {"search": {"metric": "classification", "classify": "illness"}, "suppression": {"limit": 0.2}},
+    "classification, persons, sets": {
+        "unit": "person",
+        "privacy": SETS,
+        "suppression": {"limit": 0.4},
+        "search": {"metric": "classification", "classify": "illness", "monotone": True},
+    },
+    "ambiguity, monotone": {"search": {"metric": "ambiguity", "monotone": True}},
     "l and t": {"privacy": L_AND_T, "suppression": {"limit": 0.4}},
     "masked": {"suppression": {"limit": 0.4, "style": "mask"}, "privacy": [{"k_anonymity": 4}]},
     "models of single values, distances": {
@@ -152,6 +162,30 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "quasi_identifiers": FEW,
         "privacy": SINGLE_VALUES,
+        "suppression": {"limit": 0.9},
+    },
+    "average and highest risk": {
+        "privacy": [{"k_anonymity": 2}, {"risk": {"average": 0.2, "highest": 0.3, "records_at_risk": 0.1}}],
+    },
+    "k-map by estimate, persons": {
+        "unit": "person",
+        "privacy": [{"k_map": {"k": 20, "sampling_fraction": 0.05, "significance": 0.05}}],
+        "suppression": {"limit": 0.4},
+    },
+    "highest risk, persons, l": {
+        "unit": "person",
+        "privacy": [
+            {"k_anonymity": 2},
+            {"l_diversity": {"attribute": "illness", "l": 2}},
+            {"risk": {"average": 0.25, "highest": 0.34}},
+        ],
+        "suppression": {"limit": 0.4},
+    },
+    "personal k": {
+        "sensitive": ["illness", "charge"],
+        "keep": [],
+        "quasi_identifiers": FEW,
+        "privacy": [{"k_anonymity": {"column": "charge", "default": 2}}],
         "suppression": {"limit": 0.9},
     },
     "sets": {"privacy": SETS, "suppression": {"limit": 0.4}, "search": {"metric": "entropy"}},
@@ -254,6 +288,18 @@ CASES: dict[str, dict[str, Any]] = {
         "keep": [],
         "privacy": L_AND_T[:2],
     },
+    "kk, levels limited, NULLs, rows suppressed": {
+        "recoding": "kk",
+        "quasi_identifiers": {
+            "age": {"intervals": [5, 20], "bottom": 0, "top": 80, "minimum_level": 1, "maximum_level": 2},
+            "zip": {"prefix": [4, 3], "weight": 2},
+            "sex": SPEC["quasi_identifiers"]["sex"],
+            "illness": {"tree": {"x": ["ulcer", "flu"], "y": ["asthma", "Flu"]}, "maximum_level": 1},
+        },
+        "sensitive": [],
+        "privacy": [{"kk_anonymity": 4}],
+        "suppression": {"limit": 0.6},
+    },
     "mondrian": {"recoding": "mondrian", "privacy": [{"k_anonymity": 2}]},
     "mondrian, relaxed": {
         "recoding": {"method": "mondrian", "variant": "relaxed"},
@@ -318,6 +364,18 @@ CASES: dict[str, dict[str, Any]] = {
         "unit": "person",
         "keep": [],
         "privacy": [*L_AND_T[:2], {"t_closeness": {"attribute": "illness", "t": 0.7}}],
+    },
+    "subtree, split dates and numbers, NULLs, a class to tell": {
+        "recoding": {"method": "subtree", "ranges": ["born", "weight"], "classify": "illness"},
+        "quasi_identifiers": {"zip": SPEC["quasi_identifiers"]["zip"], "born": None, "weight": {"weight": 2}},
+        "suppression": {"limit": 0.3},
+    },
+    "subtree, split numbers alone, persons with several vectors, l": {
+        "recoding": {"method": "subtree", "ranges": ["charge"]},
+        "unit": "person",
+        "quasi_identifiers": {"charge": None},
+        "keep": [],
+        "privacy": L_AND_T[:2],
     },
     "forest": {"recoding": "forest"},
     "cover, minimum levels, NULLs masked": {

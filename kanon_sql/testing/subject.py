@@ -16,9 +16,11 @@ __all__ = ["TYPES", "Subject", "as_text"]
 TYPES = {
     "text": "VARCHAR",
     "integer": "INTEGER",
+    "small": "SMALLINT",
     "bigint": "BIGINT",
     "decimal": "DECIMAL(12, 2)",
     "double": "DOUBLE PRECISION",
+    "single": "REAL",
     "date": "DATE",
     "timestamp": "TIMESTAMP",
     "moment": "TIMESTAMP WITH TIME ZONE",

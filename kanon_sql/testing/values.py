@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, date, datetime
@@ -55,6 +56,60 @@ class Values(Fixtures):
             result = kanon_sql.audit(engine, spec, "nasty", external="nasty", on=on, attacks=["linking"])
             assert [attack.exposed for attack in result.attacks] == [len(values), len(values)]
         subject.drop("nasty")
+
+    def test_numbers_of_classes_have_the_types_of_their_columns(
+        self, subject: Subject, reference: Reference, engine: Engine
+    ) -> None:
+        """Small and negative ones, decimals, binary fractions of both widths, days and times around 1970, and NULLs."""
+        draw = random.Random(19)
+        kinds = dict(
+            zip("nidfxbt", ("small", "integer", "decimal", "single", "double", "date", "timestamp"), strict=True)
+        )
+        functions: dict[str, Any] = dict.fromkeys(kinds, "mean") | {"i": "mode", "x": "median"}
+        for name in ("f", "x"):
+            functions[name] = {"aggregate": functions[name], "digits": 2}
+        rows: list[tuple[Any, ...]] = [
+            (
+                draw.randint(-99, 99),
+                draw.randint(-3, 3) * 1_000_000,
+                Decimal(draw.randint(-9_999, 9_999)) / 100,
+                draw.randint(-999, 999) / 8,
+                draw.randint(-99_999, 99_999) / 1_000,
+                date(draw.choice([1900, 1968, 1970, 2000, 2096]), draw.choice([1, 2, 3, 12]), draw.randint(1, 28)),
+                datetime(
+                    draw.choice([1969, 1972]), draw.choice([2, 12]), 28, draw.randint(0, 23), 59, draw.randint(0, 59)
+                ),
+            )
+            for _ in range(64)
+        ]
+        rows += [(None, *row[1:5], None, row[6]) for row in rows[:5]]
+        spec = kanon_sql.Spec.from_dict(
+            {
+                "version": 1, "source": "numbers", "release": "visits_release",
+                "quasi_identifiers": dict.fromkeys(kinds), "privacy": [{"k_anonymity": 4}],
+                "recoding": {"method": "microaggregation", "columns": functions},
+            }
+        )  # fmt: skip
+        found = []
+        for where, own in ((reference, reference.engine), (subject, engine)):
+            where.drop("visits_release")
+            where.table("numbers", kinds, rows)
+            assert kanon_sql.anonymize(own, spec).passed
+            released, source = (
+                {column.name: column.type for column in own.columns(own.dialect.relation([name]))}
+                for name in ("visits_release", "numbers")
+            )
+            assert released == source or not own.dialect.typed
+            written = [
+                tuple(round(cell, 4) if isinstance(cell, float) else cell for cell in row)  # of single width, too
+                for row in where.rows("visits_release")
+            ]
+            found.append(multiset(written))
+            for name in ("visits_release", "numbers"):
+                where.drop(name)
+        theirs, ours = found
+        assert ours == theirs
+        assert len(ours) > 10
 
     def test_different_texts_are_different(self, subject: Subject, engine: Engine) -> None:
         """Every nasty text is a class of its own; merging two would make a class look larger than it is."""

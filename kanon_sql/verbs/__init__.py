@@ -23,4 +23,5 @@ __all__ = [
     "result",
     "risk",
     "sqlmesh",
+    "tabulate",
 ]

@@ -34,6 +34,7 @@ from kanon_sql.release import (
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.version import __version__
@@ -91,6 +92,13 @@ def anonymize(
     if engine.read_only:
         raise SpecError(f"the connection to {engine.label} is read-only; anonymize has to write")
     started = time.perf_counter()
+    if (private := spec.differential_privacy) is not None:
+        with engine.run(Deadline(timeout)) as meter:
+            result = privately_released(
+                engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
+            )
+            cost = Cost.of(meter, time.perf_counter() - started)
+            return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
@@ -211,7 +219,7 @@ def released(
         result = Result(
             verb=verb,
             verdict="pass",
-            message=_message(found, rows),
+            message=_message(found, rows, written),
             release=".".join(spec.release),
             node=found.node_dict(found.node) if isinstance(found, Chosen) else None,
             rows=rows,
@@ -273,10 +281,12 @@ def _choice(found: Chosen | Recoded, suppressed_rows: int) -> Choice:
     )
 
 
-def _message(found: Chosen | Recoded, rows: Mapping[str, int]) -> str:
+def _message(found: Chosen | Recoded, rows: Mapping[str, int], written: Written) -> str:
+    dropped = written.note is not None  # what says why
     return (
         f"published {rows['released']:,} of {rows_in_words(rows['source'])}, verified for "
         f"{', '.join(model.label for model in found.models)}; {rows_in_words(rows['suppressed'])} suppressed"
+        f"{', and dropped instead of masked' if dropped else ''}"
     )
 
 

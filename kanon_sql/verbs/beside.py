@@ -10,12 +10,43 @@ from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.evaluate import Budget, Chosen, searched
 from kanon_sql.frequency import KeptSets
+from kanon_sql.models import models_of
 from kanon_sql.recode import Recoded, recoded
-from kanon_sql.spec import RecodingOptions, Spec, recoding_faults
+from kanon_sql.spec import RecodingOptions, Spec, parse_recoding, recoding_faults
 from kanon_sql.verbs.recoding import mean_loss_of
 from kanon_sql.verbs.result import Result
 
-__all__ = ["with_another"]
+__all__ = ["QUICK", "is_quick", "may_be_quick", "with_another"]
+
+QUICK = "quick"
+"""Asked for beside a full-domain plan: local recoding where that takes about a second, and nothing where it may not."""
+
+
+def may_be_quick(engine: Engine, spec: Spec) -> bool:
+    """Whether local recoding beside a full-domain plan is possible, and quick if there are few vectors.
+
+    Args:
+        engine: where the source is.
+        spec: what is planned.
+    """
+    local = spec.model_copy(update={"recoding": parse_recoding("local")})
+    return (
+        spec.recoding.is_full_domain
+        and engine.capabilities.quick_vectors > 0
+        and engine.scratch.mode != "inline"
+        and all(model.judges_size for model in models_of(spec))
+        and not list(recoding_faults(local))
+    )
+
+
+def is_quick(engine: Engine, found: Chosen) -> bool:
+    """Whether local recoding takes about a second, given what a plan found.
+
+    Args:
+        engine: where the frequency sets are.
+        found: the node that was chosen.
+    """
+    return found.outcome.stopped is None and found.evaluator.vectors <= engine.capabilities.quick_vectors
 
 
 def with_another(

@@ -8,14 +8,17 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.disclosure.beliefs import Beliefs, beliefs_of
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
+from kanon_sql.disclosure.risk import RiskFrames, with_estimates
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
 from kanon_sql.evaluate import (
     Achieved,
+    Consistent,
     Examination,
     Failing,
     Subject,
     Table,
+    consistent_with_source,
     examine,
     failing_classes,
     groupings,
@@ -39,7 +42,7 @@ from kanon_sql.frequency import (
 from kanon_sql.hierarchies import exact_value, refuse_mixed_forms
 from kanon_sql.models import PrivacyModel, closeness_among, models_of
 from kanon_sql.spec import Spec, parse_table_name
-from kanon_sql.sql import Sql, source_relation
+from kanon_sql.sql import Relation, Sql, source_relation
 from kanon_sql.verbs.details import Details, of_table, with_statements
 from kanon_sql.verbs.result import Cost, Result, redacted_log
 
@@ -172,8 +175,10 @@ def _looked_at(
     refuse_mixed_forms(workspace, opened.relation, {name: columns[name] for name in needed})
     facts, references, own_references = _facts(workspace, spec, models, opened, columns, unit)
     models = measured_models(models, facts)
+    models = _estimated(workspace, spec, models, opened.relation, columns, unit)
     matched = _matched(workspace, spec, models, opened, unit)
     beliefs = _beliefs(workspace, spec, models, opened, columns)
+    consistent = _consistent(workspace, spec, models, opened, columns)
     subject = Subject(
         table=opened.relation,
         columns=columns,
@@ -182,13 +187,30 @@ def _looked_at(
         facts=facts,
         unit=unit,
         own_references=own_references,
-        populations={name: item.frame for name, item in (matched | beliefs).items()},
+        populations={name: item.frame for name, item in (matched | beliefs | consistent).items()},
     )
     absent = {model.label: _missed(model, matched) for model in models if model.minds_absent}
     examination = examine(workspace, subject, models)
     achieved = [_with_persons(_with_absent(item, absent), beliefs) for item in examination.achieved]
     notes = [*population_notes(models), *(note for item in beliefs.values() for note in item.notes)]
+    notes += [note for item in consistent.values() for note in item.notes]
     return _Found(subject, models, replace(examination, achieved=achieved), absent, notes)
+
+
+def _estimated(
+    workspace: Workspace,
+    spec: Spec,
+    models: Sequence[PrivacyModel],
+    table: Relation,
+    columns: Mapping[str, Column],
+    unit: str | None,
+) -> list[PrivacyModel]:
+    """The models with what is estimated of the population, where one asks."""
+    if all(model.uniqueness_estimator is None for model in models):
+        return list(models)
+    workspace.report("estimating the population", None)
+    made_by = [columns[name] for name in spec.quasi_identifiers]
+    return with_estimates(workspace, RiskFrames(table, made_by, None if unit is None else columns[unit]), models)
 
 
 def _missed(model: PrivacyModel, matched: Mapping[str, Matched]) -> int:
@@ -353,6 +375,17 @@ def _beliefs(
                 apart, spec, model.background, opened.relation, columns, originals, raw=opened.is_source
             )
     return found
+
+
+def _consistent(
+    workspace: Workspace, spec: Spec, models: Sequence[PrivacyModel], opened: OpenTable, columns: Mapping[str, Column]
+) -> dict[str, Consistent]:
+    """Which records of the source the table's rows may stand for, where a requirement is about both."""
+    if all(model.least_consistent is None for model in models):
+        return {}
+    originals = workspace.described(source_of(workspace.engine, spec))
+    apart = workspace.apart("consistency_")
+    return dict(consistent_with_source(apart, spec, models, opened.relation, columns, originals, raw=opened.is_source))
 
 
 def _message(shown: str, found: _Found, invariances: Sequence[Invariance], exposed: Sequence[str]) -> str:

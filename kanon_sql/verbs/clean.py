@@ -154,7 +154,8 @@ class _Room:
             return found
         if item.ledger is not None:
             ledger = Relation(item.ledger)
-            if any(entry.run_id == item.run_id for entry in read_ledger(self.workspace, ledger)):
+            entered = [entry for entry in read_ledger(self.workspace, ledger) if entry.run_id == item.run_id]
+            if any(entry.differential_privacy is None for entry in entered):  # what was spent stays spent
                 withdraw_entry(self.workspace, ledger, item.run_id)
         record.withdraw()
         return replace(found, state="withdrawn")

@@ -1,4 +1,4 @@
-"""``compare``: several specs, k or recodings side by side: what privacy costs in detail and rows."""
+"""``compare``: several specs, k, recodings or numbers of columns side by side: what privacy costs."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ class Compared:
     Attributes:
         name: the name of the spec.
         k: the largest k asked for; None where the spec asks for none.
-        result: what ``plan`` says; None where the spec cannot have the recoding.
+        result: what ``plan`` says; None where the spec cannot have the recoding or so few columns.
         dominated: whether another run has at least this k, loses no more and suppresses no more, and is better in
-            one of the three. It is never true where either run asks for something besides k.
+            one of the three. It is never true where either run asks for something besides k, or about other columns.
         recoding: the recoding that was put in place of the spec's, such as ``local:best``; None where none was.
-        reason: why the spec cannot have it; None where it can.
+        columns: how many of the spec's quasi-identifiers were asked about, the first ones; None for all of them.
+        reason: why the spec cannot have this; None where it can.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Compared:
     result: Result | None
     dominated: bool = False
     recoding: str | None = None
+    columns: int | None = None
     reason: str | None = None
 
     @property
@@ -53,8 +55,9 @@ class Compared:
 
     @property
     def title(self) -> str:
-        """The spec, and the recoding where one was put in its place."""
-        return self.name if self.recoding is None else f"{self.name}, {self.recoding}"
+        """The spec, with what was put in place of what it says."""
+        columns = None if self.columns is None else f"{self.columns} column{'' if self.columns == 1 else 's'}"
+        return ", ".join(part for part in (self.name, self.recoding, columns) if part is not None)
 
     def to_dict(self) -> dict[str, Any]:
         """Return one JSON-compatible object."""
@@ -62,6 +65,7 @@ class Compared:
             "name": self.name,
             "k": self.k,
             "recoding": self.recoding,
+            "columns": self.columns,
             "dominated": self.dominated,
             "reason": self.reason,
             "result": None if self.result is None else self.result.to_dict(),
@@ -74,7 +78,7 @@ class Comparison:
 
     Attributes:
         metric: the metric that the runs are compared by; lower is better.
-        runs: one per spec, recoding and k, in their order.
+        runs: one per spec, recoding, number of columns and k, in their order.
     """
 
     metric: str
@@ -82,7 +86,7 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """Whether every run found what meets its requirements; recodings that a spec cannot have do not count."""
+        """Whether every run found what meets its requirements; those that a spec cannot have do not count."""
         return all(run.passed for run in self.runs if run.reason is None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,11 +101,13 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Asked:
-    """A run that was asked for; ``recoding`` is None where the spec's own stays."""
+    """A run that was asked for; ``recoding`` and ``columns`` are None where the spec's own stay."""
 
     name: str
     spec: Spec
     recoding: RecodingOptions | None
+    columns: int | None
+    reason: str | None
 
 
 def compare(
@@ -110,11 +116,12 @@ def compare(
     ks: Sequence[int] = (),
     *,
     recodings: Sequence[str | Mapping[str, Any]] = (),
+    columns: Sequence[int] = (),
     timeout: float | None = None,
     budget: Budget | None = None,
     report: Reporter | None = None,
 ) -> Comparison:
-    """Plan every spec, or every spec with every recoding and every k.
+    """Plan every spec, or every spec with every recoding, every number of columns and every k.
 
     Neighbouring runs that differ in nothing but k, the recoding, the suppression limit and the search share their
     frequency sets: only the first of them reads the source.
@@ -125,17 +132,19 @@ def compare(
         ks: values that replace the k of every spec. When empty, the specs are planned as they are.
         recodings: each is put in place of every spec's: ``full_domain``, ``local``, ``local:best``, or a mapping as in
             a spec. What a spec cannot have becomes a run with the reason. When empty, the specs keep theirs.
+        columns: how many of every spec's quasi-identifiers to ask about, the first ones in their order: the more an
+            attacker knows, the more detail it costs. When empty, all of them.
         timeout: seconds for each run; None for no limit.
         budget: when to end each search early.
         report: called with each stage in plain words.
 
     Returns:
-        The runs in the order of the specs, of the recodings and of k.
+        The runs in the order of the specs, of the recodings, of the columns and of k.
 
     Raises:
-        SpecError: there is nothing to compare, a k or a recoding is impossible, or a spec whose k is to be replaced
-            asks for no k_anonymity.
-        UnsupportedError: no spec can have any of the recodings.
+        SpecError: there is nothing to compare, a k, a recoding or a number of columns is impossible, or a spec whose k
+            is to be replaced asks for no k_anonymity.
+        UnsupportedError: no spec can have any of the recodings or of the columns.
         KanonError: whatever :func:`kanon_sql.plan` raises.
 
     Examples:
@@ -146,22 +155,23 @@ def compare(
         20 {'age': 2, 'zip': 1} 0.191
         50 {'age': 3, 'zip': 1} 0.276
     """
-    if len(specs) * max(1, len(ks)) * max(1, len(recodings)) < 2:
+    if len(specs) * max(1, len(ks)) * max(1, len(recodings)) * max(1, len(columns)) < 2:
         raise SpecError(
             "compare: there is one run, and nothing to compare it with; give more specs, or --k 2,5,10, or "
-            "--recoding full_domain,local"
+            "--recoding full_domain,local, or --columns 1,2,3"
         )
-    if any(k < 1 for k in ks) or len(set(ks)) < len(ks):
-        raise SpecError("compare: expected different whole numbers of at least 1 for k, such as --k 2,5,10")
-    asked = _asked(specs, ks, recodings)
+    for what, option, numbers in (("k", "--k 2,5,10", ks), ("columns", "--columns 1,2,3", columns)):
+        if any(given < 1 for given in numbers) or len(set(numbers)) < len(numbers):
+            raise SpecError(f"compare: expected different whole numbers of at least 1 for {what}, such as {option}")
+    asked = _asked(specs, ks, recodings, columns)
     with engine.run(Deadline(None)), KeptSets(engine) as kept:
         runs = [
             _compared(item, partial(plan, engine, timeout=timeout, budget=budget, report=said, kept=kept))
             for item, said in zip(asked, _numbered(report, len(asked)), strict=True)
         ]
     if all(run.result is None for run in runs):
-        raise UnsupportedError(f"compare: none of the recodings is possible: {runs[0].title}: {runs[0].reason}")
-    metrics = {item.spec.search.metric for item in asked}
+        raise UnsupportedError(f"compare: none of the runs is possible: {runs[0].title}: {runs[0].reason}")
+    metrics = {item.spec.search.metric_label for item in asked}
     metric = metrics.pop() if len(metrics) == 1 else COMMON
     for common in (COMMON, _OF_SIZES):  # local recoding has no node, micro-aggregation no domain values under a label
         if any(metric not in run.result.metrics for run in runs if run.result is not None and run.passed):
@@ -172,11 +182,16 @@ def compare(
     return Comparison(metric, _marked(runs, alone, metric))
 
 
-def _asked(specs: Mapping[str, Spec], ks: Sequence[int], recodings: Sequence[str | Mapping[str, Any]]) -> list[_Asked]:
-    """Every spec with every recoding and every k.
+def _asked(
+    specs: Mapping[str, Spec],
+    ks: Sequence[int],
+    recodings: Sequence[str | Mapping[str, Any]],
+    columns: Sequence[int],
+) -> list[_Asked]:
+    """Every spec with every recoding, every number of columns and every k.
 
     Raises:
-        SpecError: a recoding is impossible or given twice, or a k cannot be put into a spec.
+        SpecError: a recoding is impossible or given twice, a spec has fewer columns, or a k cannot be put into it.
     """
     methods = [parse_recoding(written) for written in recodings]
     twice = {method.label for position, method in enumerate(methods) if method in methods[:position]}
@@ -184,23 +199,50 @@ def _asked(specs: Mapping[str, Spec], ks: Sequence[int], recodings: Sequence[str
         raise SpecError(f"compare: expected different recodings, got {', '.join(sorted(twice))} twice")
     wanted: Sequence[int | None] = ks or [None]
     tried: Sequence[RecodingOptions | None] = methods or [None]
-    return [
-        _Asked(name, with_k(spec if method is None else spec.model_copy(update={"recoding": method}), k, name), method)
-        for name, spec in specs.items()
-        for method in tried
-        for k in wanted
-    ]
+    counts: Sequence[int | None] = columns or [None]
+    asked = []
+    for name, spec in specs.items():
+        for method in tried:
+            for count in counts:
+                made, reason = _with_columns(
+                    spec if method is None else spec.model_copy(update={"recoding": method}), count, name
+                )
+                asked += [_Asked(name, with_k(made, k, name), method, count, reason) for k in wanted]
+    return asked
+
+
+def _with_columns(spec: Spec, count: int | None, name: str) -> tuple[Spec, str | None]:
+    """The spec with its first so many quasi-identifiers, and why what else it says cannot do without the others.
+
+    Raises:
+        SpecError: it has fewer.
+    """
+    if count is None:
+        return spec, None
+    names = list(spec.quasi_identifiers)
+    if count > len(names):
+        raise SpecError(f"{name}: --columns {count}: expected at most {len(names)}, the quasi-identifiers of the spec")
+    chosen = {column: spec.quasi_identifiers[column] for column in names[:count]}
+    made = spec.model_copy(update={"quasi_identifiers": chosen})
+    try:
+        Spec.from_dict(made.to_dict())
+    except SpecError as error:
+        return made, "; ".join(problem.message for problem in error.problems)
+    return made, None
 
 
 def _compared(asked: _Asked, run: Callable[[Spec], Result]) -> Compared:
-    """One run; or why the spec cannot have the recoding that was put in place of its own."""
-    made = Compared(asked.name, _k_of(asked.spec), None)
+    """One run; or why the spec cannot have what was put in place of what it says."""
+    made = Compared(asked.name, _k_of(asked.spec), None, columns=asked.columns)
+    if asked.recoding is not None:
+        made = replace(made, recoding=asked.recoding.label)
+        faults = [str(fault) for fault in recoding_faults(asked.spec)]
+        if faults:
+            return replace(made, reason="; ".join(faults))
+    if asked.reason is not None:
+        return replace(made, reason=asked.reason)
     if asked.recoding is None:
         return replace(made, result=run(asked.spec))
-    made = replace(made, recoding=asked.recoding.label)
-    faults = [str(fault) for fault in recoding_faults(asked.spec)]
-    if faults:
-        return replace(made, reason="; ".join(faults))
     try:
         return replace(made, result=run(asked.spec))
     except UnsupportedError as error:
@@ -263,6 +305,7 @@ def _marked(runs: Sequence[Compared], alone: Sequence[bool], metric: str) -> lis
             all(ours >= theirs for ours, theirs in zip(costs(run), costs(other), strict=True))
             and costs(run) != costs(other)
             for other in comparable
+            if other.columns == run.columns
         )
         found.append(replace(run, dominated=dominated))
     return found

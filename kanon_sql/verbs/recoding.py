@@ -63,6 +63,8 @@ def refuse_bound(spec: Spec) -> None:
     elif spec.recoding.releases_ranges:
         own = "mondrian" if spec.recoding.method == "mondrian" else "recoding.ranges"
         why = f"the ranges of {own} are no labels of hierarchies"
+    elif any(column.parents == "several" for column in spec.quasi_identifiers.values()):
+        why = "a value with several parents has one of them only once it is chosen"
     elif spec.recoding.method == "microaggregation":
         why = "the numbers of microaggregation are no labels of hierarchies"
     else:

@@ -18,7 +18,7 @@ from kanon_sql.evaluate import (
     with_labels,
 )
 from kanon_sql.frequency import build_frequency_sets, measured_models, populations_of, source_columns, source_of
-from kanon_sql.models import METRICS, models_of
+from kanon_sql.models import metric_for, models_of
 from kanon_sql.release import Choice, publish, written_release
 from kanon_sql.search import Batch, Span
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, Spec, TableHierarchy
@@ -106,11 +106,12 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         for requirement, model in zip(spec.privacy, models, strict=True):
             refuse_other_classes(model, requirement.name)
         refuse_overlaps(spec, models)
-        attributes = list(dict.fromkeys(model.attribute for model in models if model.attribute is not None))
+        named = [*(model.attribute for model in models if model.attribute is not None), *spec.told]
+        attributes = list(dict.fromkeys(named))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
         models = measured_models(models, sets.facts)
-        evaluator = Evaluator(workspace, sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+        evaluator = Evaluator(workspace, sets, models, metric_for(spec), spec.search.prefer, 0)
         coded = None
         if spec.search.of_intervals:
             ordered = order_domains(workspace, spec, columns, sets, most=spec.search.cuts)
@@ -118,7 +119,7 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
             partitions.ask(Batch((Span(0, partitions.cuts.every),), metrics=True))
             coded = with_codes(workspace, sets, ordered, partitions.places(0))
             levels = tuple(0 if domain.order is None else 1 for domain in ordered.domains)
-            evaluator = Evaluator(workspace, coded.sets, models, METRICS[spec.search.metric], spec.search.prefer, 0)
+            evaluator = Evaluator(workspace, coded.sets, models, metric_for(spec), spec.search.prefer, 0)
         else:
             levels = _levels(spec, evaluator, node or {})
         evaluator.ask(Batch((levels,), metrics=True))
@@ -126,8 +127,9 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         if coded is not None:
             sets = with_labels(workspace, replace(coded, node=levels), suppressed, few=2).sets
         if spec.release is not None:
+            any_rows = spec.suppression.model_copy(update={"limit": 1.0})  # of the one row that is assumed, a share
             choice = Choice(
-                spec=spec,
+                spec=spec.model_copy(update={"suppression": any_rows}),
                 columns=columns,
                 sets=sets,
                 models=models,
@@ -183,5 +185,6 @@ def _assumed_columns(spec: Spec) -> list[Column]:
     columns += [Column(name, "DECIMAL", "decimal") for name in dict.fromkeys(ordered)]
     others = [name for name in spec.sensitive if name not in ordered]
     others += [*spec.keep, *spec.identifiers, *([spec.unit] if spec.unit else [])]
+    others += [model.population_person for model in models_of(spec) if model.population_person is not None]
     columns += [Column(name, "VARCHAR", "text") for name in dict.fromkeys(others)]
     return columns

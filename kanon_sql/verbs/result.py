@@ -89,6 +89,8 @@ class Result:
         ledger: what the release and those of its ledger tell together; None without a ledger.
         recoding: for a local recoding, which has no node: its method, rounds and partitions, the mean loss per column,
             and how many labels and rows each level has; None where every row of a column has one level.
+        differential_privacy: the mechanism's epsilon and delta, the sampling probability and k that follow from them,
+            and what the ledger's releases have spent; None unless it was asked for.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -123,6 +125,7 @@ class Result:
     recoding: Mapping[str, Any] | None = None
     mean_loss: float | None = None
     beside: Mapping[str, Any] | None = None
+    differential_privacy: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -190,6 +193,7 @@ class Result:
             "notes": list(self.notes),
             "details": None if self.details is None else self.details.to_dict(),
             "ledger": None if self.ledger is None else dict(self.ledger),
+            "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
             **revealed,
         }
 

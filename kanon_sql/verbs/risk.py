@@ -8,10 +8,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from kanon_sql.disclosure.risk import (
+    ESTIMATORS,
     Combination,
     Estimate,
     Histogram,
     JournalistRisk,
+    KMapEstimate,
     Matches,
     Risk,
     RiskFrames,
@@ -20,12 +22,11 @@ from kanon_sql.disclosure.risk import (
     combinations,
     histogram_of,
     journalist,
+    k_map_estimate,
     largest_at_risk,
     marketer,
-    pitman,
     population_matches,
     prosecutor,
-    zayatz,
 )
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
 from kanon_sql.errors import Problem, SpecError
@@ -57,6 +58,7 @@ class RiskResult:
         journalist: the risk of an attacker who knows that the person is in the population; None without a population.
         marketer: the expected share of records matched right, with the population or else with the table itself.
         estimates: the population's uniques, estimated; empty unless a sampling fraction is given.
+        k_map: how many persons of the population classes stand for, estimated; None without a sampling fraction.
         combinations: what the columns tell apart, alone and together; the last one is all of them.
         minimal_unique: the smallest combinations that tell all records apart, by position in ``columns``.
         largest_combination: combinations of more columns were not looked for.
@@ -75,6 +77,7 @@ class RiskResult:
     journalist: JournalistRisk | None
     marketer: float | None
     estimates: Sequence[Estimate]
+    k_map: KMapEstimate | None
     combinations: Sequence[Combination]
     minimal_unique: Sequence[tuple[int, ...]]
     largest_combination: int
@@ -121,6 +124,7 @@ class RiskResult:
                 "sample": self.histogram.uniques,
                 "population": [item.to_dict() for item in self.estimates],
             },
+            "k_map_estimate": None if self.k_map is None else asdict(self.k_map),
             "columns": list(names),
             "combinations": [
                 {
@@ -162,7 +166,7 @@ def risk(
             same form. It counts persons where it has the spec's unit, else rows.
         threshold: from 0 to 1; a record with a risk above it is at risk.
         sampling_fraction: records of the table per record of the population, above 0 and up to 1: estimate how
-            many of the population's records are unique there.
+            many of the population's records are unique there, and how many persons a class stands for there.
         columns: what others may know; the quasi-identifiers by default.
         largest_combination: the most columns in a combination that is looked at, 1 or more.
         count_rows: count rows although the spec names a unit.
@@ -200,7 +204,7 @@ def risk(
             workspace.report(f"grouping {opened.shown} by what others may know", None)
             histogram = histogram_of(workspace, frames)
             matches = None
-            notes = _notes(histogram, unit)
+            notes = _notes(histogram, unit, sampling_fraction)
             if population is not None:
                 workspace.report(f"grouping {population} likewise", None)
                 others = _population(workspace, spec, population, opened, names, unit)
@@ -221,7 +225,8 @@ def risk(
             marketer=marketer(histogram, matches),
             estimates=[]
             if sampling_fraction is None
-            else [estimator(histogram, sampling_fraction) for estimator in (zayatz, pitman)],
+            else [estimator(histogram, sampling_fraction) for estimator in ESTIMATORS.values()],
+            k_map=None if sampling_fraction is None else k_map_estimate(histogram, sampling_fraction, threshold),
             combinations=measured,
             minimal_unique=minimal,
             largest_combination=largest_combination,
@@ -319,8 +324,13 @@ def _combinations(
     return measured, minimal
 
 
-def _notes(histogram: Histogram, unit: str | None) -> list[str]:
+def _notes(histogram: Histogram, unit: str | None, fraction: float | None) -> list[str]:
     notes = []
+    if fraction is not None:
+        notes.append(
+            "what is estimated of the population is not proven: each estimator has a model of it, and all believe that "
+            f"the table is a random sample of {fraction:g} of it"
+        )
     if histogram.rows_of_nobody:
         notes.append(
             f"{histogram.rows_of_nobody:,} rows stand in classes where {unit!r} is NULL: they count for nobody"

@@ -88,7 +88,13 @@ def audits(
 
 def _unfit(model: PrivacyModel) -> Problem | None:
     """Why a requirement is no audit: its check asks more than one question, of more than the table and its source."""
-    others = (model.population, model.background, model.hierarchy)
+    others = (
+        model.population,
+        model.background,
+        model.hierarchy,
+        model.least_consistent,
+        model.uniqueness_estimator,
+    )
     if any(item is not None for item in others) or model.must_occur:
         return Problem(
             f"privacy: {model.label} is more than one query can check; leave it out of the audits' spec, and check it "

@@ -1002,15 +1002,30 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '06dd90242c104310b8f25a7ca03083e0f9b8ac88b1f3062f1740721b23e3f347', '{"published_at": "(the time)"}');
 
 -- frequency/population/persons
-SELECT COUNT(*) AS row_count, COUNT(DISTINCT if(match(toTypeName("checked"."person"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."person", toUInt8(extract(toTypeName("checked"."person"), '([0-9]+)\\)+$'))), CAST("checked"."person" AS String))) AS persons FROM "clinic"."census" AS checked;
+SELECT COUNT(*) AS row_count, COUNT(DISTINCT if(match(toTypeName("checked"."person"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."person", toUInt8(extract(toTypeName("checked"."person"), '([0-9]+)\\)+$'))), CAST("checked"."person" AS String))) AS different FROM "clinic"."census" AS checked;
 
--- frequency/raw
-CREATE TEMPORARY TABLE "kanon_run_population0" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY if«frequency/raw 1»;
+-- «frequency/population/by_person 4»
+(if«frequency/raw 5»)
+
+-- «frequency/population/by_person 3»
+(match(toTypeName«frequency/population/by_person 4», '^(Nullable\\()?Decimal\\('), toDecimalString(if«frequency/raw 5», toUInt8(extract(toTypeName«frequency/population/by_person 4», '([0-9]+)\\)+$'))), CAST(if«frequency/raw 5» AS String))
+
+-- «frequency/population/by_person 2»
+(if«frequency/population/by_person 3»)
+
+-- «frequency/population/by_person 1»
+(match(toTypeName«frequency/population/by_person 2», '^(Nullable\\()?Decimal\\('), toDecimalString(if«frequency/population/by_person 3», toUInt8(extract(toTypeName«frequency/population/by_person 2», '([0-9]+)\\)+$'))), CAST(if«frequency/population/by_person 3» AS String))
+
+-- frequency/population/by_person
+CREATE TEMPORARY TABLE "kanon_run_population0" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", if«frequency/population/by_person 1» AS person, COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source WHERE NOT (if«frequency/population/by_person 1» IS NULL) GROUP BY if«frequency/raw 1», if«frequency/population/by_person 1»;
+
+-- frequency/population/moving
+SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_population0" GROUP BY person HAVING COUNT(*) > 1) AS several;
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", if«frequency/raw 5» AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», if«frequency/raw 5»;
 
--- frequency/with_populations
+-- frequency/population/known
 CREATE TEMPORARY TABLE "kanon_run_known" ENGINE = Memory AS SELECT "q0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
@@ -1019,11 +1034,11 @@ CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT value, "l0"
 -- hierarchies/coverage
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_known" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value;
 
--- frequency/with_populations
-CREATE TEMPORARY TABLE "kanon_run_people0" ENGINE = Memory AS SELECT "q0", accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_population0";
+-- frequency/population/people
+CREATE TEMPORARY TABLE "kanon_run_people0" ENGINE = Memory AS SELECT "q0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS value_code, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_raw" UNION ALL SELECT "q0", person AS value_code, accurateCast(toString(row_count), 'Int64') AS row_count FROM "kanon_run_population0";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_present0" ENGINE = Memory AS SELECT "lookup0"."c0" AS "code0", 0 AS person_count, 1 AS value_code, 0 AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_people0" GROUP BY "q0") AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
+CREATE TEMPORARY TABLE "kanon_run_present0" ENGINE = Memory AS SELECT "lookup0"."c0" AS "code0", 0 AS person_count, vectors.value_code AS value_code, 0 AS reference_share, vectors.row_count AS row_count FROM (SELECT "q0", value_code, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_people0" GROUP BY "q0", value_code) AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value;
 
 -- frequency/population/sums
 SELECT (SELECT SUM(row_count) FROM "kanon_run_present0") AS encoded_rows, (SELECT SUM(row_count) FROM "kanon_run_people0") AS all_rows;
@@ -1035,7 +1050,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kan
 ("m1" >= class_size AND "m1" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m1" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m1" AS Nullable(Float64)))
 
 -- «evaluate/node 12»
-(SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(person_count), 'Int64') AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m0", SUM(value_rows) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(person_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0")
+(SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", accurateCast(SUM(row_count), 'Int64') AS class_rows, accurateCast(SUM(person_count), 'Int64') AS class_size FROM "kanon_run_frequency" GROUP BY "code0") AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "code0" AS "k0", value_code, SUM(row_count) AS value_rows, SUM(person_count) AS value_count, MIN(reference_share) AS reference_share FROM "kanon_run_present0" GROUP BY "code0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0")
 
 -- evaluate/node
 SELECT 0 AS node, COUNT(*) AS classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END) AS kept_classes, SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 0 ELSE class_rows END) AS suppressed, 0 AS suppressed_monotone, SUM(class_rows) AS judged_rows, SUM(class_size) AS judged_sizes, 0 AS "padding_0" FROM «evaluate/node 12» AS classes;
@@ -1047,7 +1062,7 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" ENGINE = Memory AS SELECT "k0", cl
 CREATE TEMPORARY TABLE "kanon_run_staged" ENGINE = Memory AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx", if«frequency/raw 5» AS "kanon_unit" FROM "clinic"."visits" AS kanon_source JOIN "kanon_run_lookup0" AS "lookup0" ON if«frequency/raw 1» IS NOT DISTINCT FROM "lookup0".value LEFT JOIN "kanon_run_suppressed" AS suppressed ON "lookup0"."c0" = suppressed."k0" WHERE suppressed.class_rows IS NULL;
 
 -- «frequency/population/sums 1»
-(SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "q0", 1 AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, vectors.row_count AS row_count FROM "kanon_run_people0" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value)
+(SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "q0", vectors.value_code AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, vectors.row_count AS row_count FROM "kanon_run_people0" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value)
 
 -- frequency/population/sums
 SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency) AS encoded_rows, (SELECT SUM(row_count) FROM "kanon_run_people0") AS all_rows;
@@ -1059,7 +1074,7 @@ SELECT (SELECT SUM(row_count) FROM «frequency/population/sums 1» AS frequency)
 (CASE WHEN "m1" >= class_size AND "m1" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m1" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m1" AS Nullable(Float64)) THEN 0 ELSE class_rows END)
 
 -- evaluate/achieved
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m0", SUM(value_rows) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 4» AS base JOIN (SELECT "k0", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «frequency/population/sums 1» AS frequency GROUP BY "q0", value_code) AS counted) AS ranked GROUP BY "k0") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS checked;
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -2670,10 +2685,27 @@ SELECT SUM(CASE WHEN "cover0".known IS NULL OR "cover1".known IS NULL THEN relea
 SELECT SUM(people.row_count) AS examined, SUM(CASE WHEN guesses.belief >= guesses.strongest - 1.00000000000000006e-09 THEN CAST(people.row_count AS Nullable(Float64)) / toFloat64(guesses.equally_strong) ELSE 0 END) AS guessed_right, SUM(CASE WHEN guesses.prior = guesses.most THEN CAST(people.row_count AS Nullable(Float64)) / toFloat64(guesses.equally_frequent) ELSE 0 END) AS usually_right, SUM(CAST(people.row_count AS Nullable(Float64)) * guesses.belief) AS believed, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_guessed0__people" AS own JOIN "kanon_run_lookup0" AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN "kanon_run_lookup1" AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value JOIN (SELECT DISTINCT "p0" AS value FROM "kanon_run_guessed0__people") AS "again2" ON own."p0" IS NOT DISTINCT FROM "again2".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_guessed0__labels0" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_guessed0__labels0") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_guessed0__labels0") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value JOIN (SELECT DISTINCT "p0" AS value FROM "kanon_run_guessed0__labels0") AS "again2" ON own."p0" IS NOT DISTINCT FROM "again2".value) AS "found1" FROM "kanon_run_guessed0__people" AS people JOIN (SELECT "q0", "q1", value, belief, prior, strongest, most, SUM(CASE WHEN belief >= strongest - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS equally_strong, SUM(CASE WHEN prior = most THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS equally_frequent FROM (SELECT "q0", "q1", value, belief, prior, MAX(belief) OVER (PARTITION BY "q0", "q1") AS strongest, MAX(prior) OVER (PARTITION BY "q0", "q1") AS most FROM "kanon_run_guessed0_beliefs5") AS compared) AS guesses ON people."q0" IS NOT DISTINCT FROM guesses."q0" AND people."q1" IS NOT DISTINCT FROM guesses."q1" AND people."p0" = guesses.value;
 
 -- frequency/population/persons
-SELECT COUNT(*) AS row_count, COUNT(DISTINCT "checked"."person") AS persons FROM "clinic"."census" AS checked;
+SELECT COUNT(*) AS row_count, COUNT(DISTINCT "checked"."person") AS different FROM "clinic"."census" AS checked;
+
+-- «frequency/population/moving 2»
+(if«frequency/population/by_person 3» IS NULL)
+
+-- «frequency/population/moving 1»
+(SELECT "kanon_source"."age" AS "q0", if«frequency/raw 1» AS "q1", if«frequency/population/by_person 3» AS person, COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source WHERE NOT «frequency/population/moving 2» GROUP BY "kanon_source"."age", if«frequency/raw 1», if«frequency/population/by_person 3»)
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»
+SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_persons0" GROUP BY person HAVING COUNT(*) > 1) AS several;
 
 -- frequency/population/persons
-SELECT COUNT(*) AS row_count, COUNT(DISTINCT "checked"."person") AS persons FROM "clinic"."other_census" AS checked;
+SELECT COUNT(*) AS row_count, COUNT(DISTINCT "checked"."person") AS different FROM "clinic"."other_census" AS checked;
+
+-- «frequency/population/moving 3»
+(SELECT "kanon_source"."age" AS "q0", if«frequency/raw 1» AS "q1", if«frequency/population/by_person 3» AS person, COUNT(*) AS row_count FROM "clinic"."other_census" AS kanon_source WHERE NOT «frequency/population/moving 2» GROUP BY "kanon_source"."age", if«frequency/raw 1», if«frequency/population/by_person 3»)
+
+-- frequency/population/moving
+WITH "kanon_run_persons1" AS «frequency/population/moving 3»
+SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_persons1" GROUP BY person HAVING COUNT(*) > 1) AS several;
 
 -- «hierarchies/range 2»
 (SELECT "kanon_source"."age" AS "q0", if«frequency/raw 1» AS "q1", COUNT(*) AS row_count FROM "clinic"."census" AS kanon_source GROUP BY "kanon_source"."age", if«frequency/raw 1»)
@@ -2863,7 +2895,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS counted;
 
 -- «evaluate/achieved 12»
-(SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label)
+(SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_persons0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person)
 
 -- «evaluate/achieved 14»
 (SELECT "checked"."age" AS "q0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "q1", 1 AS row_count FROM "clinic"."other" AS checked)
@@ -2871,14 +2903,12 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS vectors, COUNT(*) AS fo
 -- «evaluate/achieved 13»
 (SELECT "q0" AS "k0", "q1" AS "k1", accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_size FROM «evaluate/achieved 14» AS frequency GROUP BY "q0", "q1")
 
--- «evaluate/achieved 16»
-(SELECT classes."q0", classes."q1", matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes")
-
 -- «evaluate/achieved 15»
-(SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, row_count FROM «evaluate/achieved 16» AS counted)
+(SELECT "q0", "q1", person AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_persons0" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes") AS counted)
 
 -- evaluate/achieved
-«hierarchies/range 1»
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
+«frequency/population/overlap 2»
 «hierarchies/range 3»
 «hierarchies/nesting 34»
 «hierarchies/nesting 35»
@@ -2894,8 +2924,9 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS «evaluate/achieved 12»,
-"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_population1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label)
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m1" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_population1" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_persons1" AS «frequency/population/moving 3»,
+"kanon_run_matched1" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", kanon_source.person AS person, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_persons1" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label, kanon_source.person)
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m1" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 5» AS "violating_classes1", SUM«evaluate/achieved 6» AS "violating_rows1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS unit, row_count FROM (SELECT classes."q0", classes."q1", matched.person, matched.row_count FROM "kanon_run_matched1" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT kanon_source.person AS person, accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_persons1" AS kanon_source GROUP BY kanon_source.person) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- «hierarchies/range 6»
 SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_population0") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000)
@@ -2962,9 +2993,6 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 "kanon_run_classes" AS «frequency/all_found 12»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."census" AS whole) AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 10» AS "found1";
 
--- «evaluate/achieved 17»
-"kanon_run_matched0" AS «evaluate/achieved 12»
-
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 36»
@@ -2979,11 +3007,15 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «frequency/all_found 11»
 "kanon_run_labels1" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_lookup1" AS meant) AS meanings GROUP BY value, label),
 «frequency/population/coverage 2»
-«evaluate/achieved 17»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, row_count FROM «evaluate/achieved 16» AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_matched0" AS (SELECT "meaning0".label AS "l0", "meaning1".label AS "l1", accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source JOIN "kanon_run_meaning0" AS "meaning0" ON kanon_source.q0 IS NOT DISTINCT FROM "meaning0".value JOIN "kanon_run_meaning1" AS "meaning1" ON kanon_source.q1 IS NOT DISTINCT FROM "meaning1".value GROUP BY "meaning0".label, "meaning1".label)
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share FROM (SELECT "q0", "q1", person AS value_code, 0 AS reference_share, row_count FROM (SELECT classes."q0", classes."q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, matched.row_count FROM "kanon_run_matched0" AS matched JOIN (SELECT * FROM "kanon_run_classes" WHERE is_top = 0) AS classes ON classes."l0" IS NOT DISTINCT FROM matched."l0" AND classes."l1" IS NOT DISTINCT FROM matched."l1" UNION ALL SELECT classes."q0", classes."q1", everybody.person, everybody.row_count FROM "kanon_run_classes" AS classes CROSS JOIN (SELECT if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(COALESCE(SUM(row_count), 0)), 'Int64') AS row_count FROM "kanon_run_population0" AS kanon_source) AS everybody WHERE classes.is_top = 1 UNION ALL SELECT "q0", "q1", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS person, accurateCast(toString(0), 'Int64') AS row_count FROM "kanon_run_classes") AS counted) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS unknown_rows FROM "clinic"."other" AS checked WHERE "checked"."person" IS NULL;
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 3»
+SELECT COUNT(*) AS moving FROM (SELECT person FROM "kanon_run_persons0" GROUP BY person HAVING COUNT(*) > 1) AS several;
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 4»
@@ -3044,9 +3076,12 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «frequency/all_found 6»
 SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."other_census" AS whole) AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS whole) AS "there1", «frequency/all_found 10» AS "found1";
 
+-- «frequency/population/overlap 8»
+"kanon_run_population0" AS «hierarchies/range 4»,
+
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-"kanon_run_population0" AS «hierarchies/range 4»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 36»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 3»
@@ -3078,7 +3113,8 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS vectors, COUNT(*) AS found, SUM(CASE WHEN class_count > 1 THEN 1 ELSE 0 END) AS shared FROM (SELECT COUNT(*) AS class_count FROM "kanon_run_matches0" GROUP BY "v0", "v1") AS counted;
 
 -- evaluate/achieved
-«hierarchies/nesting 37»
+WITH "kanon_run_persons0" AS «frequency/population/moving 3»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 36»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
@@ -3091,8 +3127,8 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 17»
-SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m0" AS Nullable(Float64)) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m0" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 8» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(value_rows) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+"kanon_run_matched0" AS «evaluate/achieved 12»
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, MAX(all_size) AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX(CASE WHEN "m0" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m0" AS Nullable(Float64)) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST(class_size AS Nullable(Float64)) / CAST("m0" AS Nullable(Float64)) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64)) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64)) THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= class_size AND "m0" > 0 AND CAST(class_size AS Nullable(Float64)) <= 5.00000000999999972e-01 * CAST("m0" AS Nullable(Float64)) AND CAST(class_size AS Nullable(Float64)) >= -1.00000000000000006e-09 * CAST("m0" AS Nullable(Float64))) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, base.all_size AS all_size, "values0"."m0" AS "m0" FROM «evaluate/achieved 8» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, SUM(CASE WHEN value_code IS NULL THEN value_rows WHEN value_rows > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, COUNT(DISTINCT unit) AS value_count, MIN(reference_share) AS reference_share FROM «evaluate/achieved 15» AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST(CASE WHEN "checked"."weight" = 0 THEN 0 WHEN "checked"."weight" <> "checked"."weight" THEN toFloat32('nan') ELSE "checked"."weight" END AS Nullable(Float64)) >= 0 AND CAST(CASE WHEN "checked"."weight" = 0 THEN 0 WHEN "checked"."weight" <> "checked"."weight" THEN toFloat32('nan') ELSE "checked"."weight" END AS Nullable(Float64)) < 1e300 THEN 0 ELSE 1 END) AS unusable, SUM(CASE WHEN CAST(CASE WHEN "checked"."weight" = 0 THEN 0 WHEN "checked"."weight" <> "checked"."weight" THEN toFloat32('nan') ELSE "checked"."weight" END AS Nullable(Float64)) > 0 THEN 1 ELSE 0 END) AS positive FROM "clinic"."survey" AS checked;
@@ -3480,6 +3516,197 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullabl
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 THEN MAX(belief_change) END AS belief_change, CASE WHEN SUM(unknown) = 0 AND SUM(people) > 0 AND MAX(exposed) = 0 THEN 0 ELSE 1 END AS exposed, CASE WHEN MAX(impossible) = 1 THEN SUM(people) ELSE SUM(people * exposed) END AS exposed_persons, SUM(people) AS people, MAX(impossible) AS impossible, SUM(CASE WHEN impossible = 0 THEN people * unknown ELSE 0 END) AS unknown_persons FROM "kanon_run_with_persons_of_36" AS persons GROUP BY "q0", "q1")
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE class_rows END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m0", MAX(exposed) AS "m0_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs0_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1" JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MAX(belief_change) AS "m1", MAX(exposed) AS "m1_second" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS value_code, 0 AS reference_share, belief_change, exposed, 1 AS row_count FROM "kanon_run_beliefs1_judged") AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values1" ON base."k0" IS NOT DISTINCT FROM "values1"."k0" AND base."k1" IS NOT DISTINCT FROM "values1"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
 
+-- «hierarchies/range 13»
+(SELECT "kanon_source"."age" AS "q0", if«frequency/raw 1» AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY "kanon_source"."age", if«frequency/raw 1»)
+
+-- hierarchies/range
+WITH "kanon_run_consistency_records" AS «hierarchies/range 13»
+SELECT COUNT(*) AS out_of_range FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values WHERE NOT (value IS NULL) AND NOT (CAST(value AS Nullable(Float64)) > -1000000000000000 AND CAST(value AS Nullable(Float64)) < 1000000000000000);
+
+-- «hierarchies/nesting 40»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 13»,
+
+-- «hierarchies/nesting 41»
+"kanon_run_consistency_lookup0" AS (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_records") AS distinct_values) AS labelled),
+
+-- hierarchies/nesting
+«hierarchies/nesting 40»
+«hierarchies/nesting 41»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*')))
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
+UNION ALL
+SELECT 1 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+
+-- «hierarchies/coverage 35»
+(SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_records") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1" FROM "kanon_run_consistency_domain1") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
+
+-- hierarchies/coverage
+«hierarchies/nesting 40»
+«hierarchies/nesting 41»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 35»
+SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
+UNION ALL
+SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_consistency_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistency_records" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
+
+-- «frequency/population/ambiguous 13»
+"kanon_run_consistency_labels0" AS (SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup0" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup0" AS meant) AS meanings GROUP BY value, label),
+
+-- «frequency/population/ambiguous 14»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 35»,
+
+-- «frequency/population/ambiguous 15»
+(SELECT value, label, MIN(label_level) AS lowest FROM (SELECT meant.value AS value, if(match(toTypeName(meant.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l0, toUInt8(extract(toTypeName(meant.l0), '([0-9]+)\\)+$'))), CAST(meant.l0 AS String)) AS label, 0 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l1, toUInt8(extract(toTypeName(meant.l1), '([0-9]+)\\)+$'))), CAST(meant.l1 AS String)) AS label, 1 AS label_level FROM "kanon_run_consistency_lookup1" AS meant UNION ALL SELECT meant.value AS value, if(match(toTypeName(meant.l2), '^(Nullable\\()?Decimal\\('), toDecimalString(meant.l2, toUInt8(extract(toTypeName(meant.l2), '([0-9]+)\\)+$'))), CAST(meant.l2 AS String)) AS label, 2 AS label_level FROM "kanon_run_consistency_lookup1" AS meant) AS meanings GROUP BY value, label)
+
+-- frequency/population/ambiguous
+«hierarchies/nesting 40»
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 13»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+SELECT 0 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels0" GROUP BY label) AS meant
+UNION ALL
+SELECT 1 AS attribute, SUM(CASE WHEN lowest <> highest THEN 1 ELSE 0 END) AS ambiguous, SUM(CASE WHEN label = '*' THEN 1 ELSE 0 END) AS asterisks FROM (SELECT label, MIN(lowest) AS lowest, MAX(lowest) AS highest FROM "kanon_run_consistency_labels1" GROUP BY label) AS meant;
+
+-- «frequency/all_found 13»
+(SELECT "kanon_source"."age" AS "q0", if«frequency/raw 1» AS "q1", COUNT(*) AS row_count FROM "clinic"."other" AS kanon_source GROUP BY "kanon_source"."age", if«frequency/raw 1»)
+
+-- frequency/all_found
+«hierarchies/nesting 40»
+«hierarchies/nesting 41»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»
+SELECT 1 AS known, (SELECT COUNT(*) FROM "clinic"."visits" AS whole) AS "there0", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_records" AS own JOIN "kanon_run_consistency_lookup0" AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN "kanon_run_consistency_lookup1" AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there1", (SELECT SUM(own.row_count) FROM "kanon_run_consistency_rows" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistency_rows") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_consistency_rows") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value) AS "found1";
+
+-- «evaluate/consistency/sizes 1»
+"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+
+-- «evaluate/consistency/sizes 2»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»,
+
+-- «evaluate/consistency/sizes 3»
+(SELECT classes."q0" AS "q0", classes."q1" AS "q1", classes."l0" AS "l0", classes."l1" AS "l1", CASE WHEN classes.is_top = 1 THEN accurateCast(toString(0), 'Int64') ELSE accurateCast(DENSE_RANK() OVER (ORDER BY classes."l0", classes."l1"), 'Int64') END AS place, counted.row_count AS row_count FROM "kanon_run_consistency_classes" AS classes JOIN "kanon_run_consistency_rows" AS counted ON classes."q0" IS NOT DISTINCT FROM counted."q0" AND classes."q1" IS NOT DISTINCT FROM counted."q1")
+
+-- evaluate/consistency/sizes
+«hierarchies/nesting 40»
+"kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»
+SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS vectors) AS vectors, (SELECT COUNT(*) FROM "kanon_run_consistency_shown" AS shown) AS classes, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS judged_rows, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_rows" AS counted) AS all_rows;
+
+-- «evaluate/consistency/summary 1»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»,
+
+-- «evaluate/consistency/summary 2»
+"kanon_run_consistency_meaning0" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels0" AS labels JOIN (SELECT DISTINCT "l0" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
+
+-- «evaluate/consistency/summary 3»
+"kanon_run_consistency_labelled0" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."q1" AS "q1", meaning.label AS "l0" FROM "kanon_run_consistency_numbered" AS vectors JOIN "kanon_run_consistency_meaning0" AS meaning ON vectors."q0" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON meaning.label IS NOT DISTINCT FROM released."l0"),
+
+-- «evaluate/consistency/summary 4»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+
+-- «evaluate/consistency/summary 5»
+"kanon_run_consistency_meaning1" AS (SELECT labels.value AS value, labels.label AS label FROM "kanon_run_consistency_labels1" AS labels JOIN (SELECT DISTINCT "l1" AS label FROM "kanon_run_consistency_classes" WHERE is_top = 0) AS written ON labels.label IS NOT DISTINCT FROM written.label),
+
+-- «evaluate/consistency/summary 6»
+"kanon_run_consistency_labelled1" AS (SELECT DISTINCT vectors.vector AS vector, vectors.row_count AS row_count, vectors."l0" AS "l0", meaning.label AS "l1" FROM "kanon_run_consistency_labelled0" AS vectors JOIN "kanon_run_consistency_meaning1" AS meaning ON vectors."q1" IS NOT DISTINCT FROM meaning.value JOIN (SELECT DISTINCT "l0", "l1" FROM "kanon_run_consistency_shown" WHERE place > 0) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND meaning.label IS NOT DISTINCT FROM released."l1"),
+
+-- «evaluate/consistency/summary 8»
+(SELECT vectors.vector AS vector, vectors.row_count AS records, released.place AS place, released.row_count AS released FROM "kanon_run_consistency_labelled1" AS vectors JOIN (SELECT "l0", "l1", place, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place > 0 GROUP BY "l0", "l1", place) AS released ON vectors."l0" IS NOT DISTINCT FROM released."l0" AND vectors."l1" IS NOT DISTINCT FROM released."l1" UNION ALL SELECT everybody.vector AS vector, everybody.row_count AS records, tops.place AS place, tops.row_count AS released FROM "kanon_run_consistency_numbered" AS everybody CROSS JOIN (SELECT place, accurateCast(SUM(row_count), 'Int64') AS row_count FROM "kanon_run_consistency_shown" AS shown WHERE place = 0 GROUP BY place) AS tops)
+
+-- «evaluate/consistency/summary 7»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
+
+-- evaluate/consistency/summary
+«hierarchies/nesting 40»
+"kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_numbered" AS vectors) AS all_records, (SELECT COALESCE(SUM(row_count), 0) FROM "kanon_run_consistency_shown" AS shown) AS all_rows, COALESCE(SUM(CASE WHEN record_edge = 1 THEN records ELSE 0 END), 0) AS known_records, COALESCE(SUM(CASE WHEN row_edge = 1 THEN released ELSE 0 END), 0) AS known_rows, COALESCE(MAX(degree), 0) AS degree, COALESCE(SUM(CASE WHEN row_edge = 1 AND released > of_row THEN released - of_row ELSE 0 END), 0) AS missing_records FROM (SELECT records, released, COUNT(*) OVER (PARTITION BY vector) AS degree, SUM(records) OVER (PARTITION BY place) AS of_row, ROW_NUMBER() OVER (PARTITION BY vector ORDER BY place) AS record_edge, ROW_NUMBER() OVER (PARTITION BY place ORDER BY vector) AS row_edge FROM "kanon_run_consistency_edges" AS edges) AS beside;
+
+-- evaluate/consistency/graph
+«hierarchies/nesting 40»
+"kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT own, low, high, place, MIN(released) AS released, SUM(records) AS records FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY vector) <= 2 THEN 0 ELSE vector END AS own, MIN(place) OVER (PARTITION BY vector) AS low, MAX(place) OVER (PARTITION BY vector) AS high, place, released, records FROM "kanon_run_consistency_edges" AS edges) AS told GROUP BY own, low, high, place LIMIT 20001;
+
+-- evaluate/achieved
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+"kanon_run_consistency_records" AS «hierarchies/range 13»,
+"kanon_run_consistency_numbered" AS (SELECT accurateCast(ROW_NUMBER() OVER (ORDER BY "q0", "q1"), 'Int64') AS vector, "q0", "q1", row_count FROM "kanon_run_consistency_records" AS counted),
+«hierarchies/nesting 41»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
+  ('M', 'x', '*'),
+  ('it''s', 'x', '*'),
+  ('F\\', 'y', '*'))),
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»,
+"kanon_run_consistency_counted" AS (SELECT place, accurateCast(SUM(records), 'Int64') AS records, accurateCast(toString(MIN(seen)), 'Int64') AS fewest_rows FROM (SELECT place, records, SUM(released) OVER (PARTITION BY vector) AS seen FROM "kanon_run_consistency_edges" AS edges) AS beside GROUP BY place),
+"kanon_run_consistency_matches" AS (
+SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
+  ('0', '0')))
+SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE class_rows END) AS "violating_rows3" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS satisfied FROM (SELECT base."k0" AS "k0", base."k1" AS "k1", base.class_rows AS class_rows, base.class_size AS class_size, "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 13» AS base JOIN (SELECT "k0", "k1", SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, MIN(CASE WHEN records < fewest_rows THEN records ELSE fewest_rows END) AS "m0", MIN(fewest_rows) AS "m1", MIN(records) AS "m2", MIN(fewest_matches) AS "m3" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, SUM(row_count) AS value_rows, SUM(row_count) AS value_count, MIN(reference_share) AS reference_share, MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT shown."q0" AS "q0", shown."q1" AS "q1", 1 AS value_code, 0 AS reference_share, COALESCE(counted.records, 0) AS records, COALESCE(counted.fewest_rows, 0) AS fewest_rows, COALESCE(accurateCast(toString(matches.l1), 'Int64'), 0) AS fewest_matches, 1 AS row_count FROM "kanon_run_consistency_shown" AS shown LEFT JOIN "kanon_run_consistency_counted" AS counted ON shown.place = counted.place LEFT JOIN "kanon_run_consistency_matches" AS matches ON shown.place = accurateCast(toString(matches.l0), 'Int64')) AS frequency GROUP BY "q0", "q1", value_code) AS counted) AS ranked GROUP BY "k0", "k1") AS "values0" ON base."k0" IS NOT DISTINCT FROM "values0"."k0" AND base."k1" IS NOT DISTINCT FROM "values0"."k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
+
 -- hierarchies/nesting
 WITH "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
@@ -3490,70 +3717,70 @@ SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FR
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
--- «hierarchies/coverage 35»
+-- «hierarchies/coverage 36»
 WITH "kanon_run_raw0" AS (SELECT if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String)) AS "v0", COUNT(*) AS row_count FROM "clinic"."visits" AS original GROUP BY if(match(toTypeName("original"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("original"."dx", toUInt8(extract(toTypeName("original"."dx"), '([0-9]+)\\)+$'))), CAST("original"."dx" AS String))),
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 37»
 (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."d1", 0) AS "d1", COALESCE(labelled."s1", 1) AS "s1", labelled."l2", COALESCE(labelled."c2", 0) AS "c2", COALESCE(labelled."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS found LEFT JOIN (SELECT "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2" FROM "kanon_run_domain_sensitive0") AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0")
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 38»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL OR labels."l2" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup_sensitive0" AS labels JOIN (SELECT "v0" AS value, SUM(row_count) AS row_count FROM "kanon_run_raw0" GROUP BY "v0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»
-«hierarchies/coverage 37»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»
+«hierarchies/coverage 38»;
 
--- «evaluate/achieved 18»
+-- «evaluate/achieved 16»
 "kanon_run_reference0" AS (SELECT value AS reference_value, COALESCE(CAST(reference_count AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS reference_share, "group1", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group1") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share1", "group2", COALESCE(CAST(SUM(reference_count) OVER (PARTITION BY "group2") AS Nullable(Float64)) / toFloat64(nullIf(CAST(SUM(reference_count) OVER () AS Nullable(Float64)), 0)), 0) AS "group_share2" FROM (SELECT counts.value, counts.reference_count, lookup."c1" AS "group1", lookup."c2" AS "group2" FROM «evaluate/achieved 10» AS counts LEFT JOIN "kanon_run_lookup_sensitive0" AS lookup ON counts.value IS NOT DISTINCT FROM lookup.value) AS value_counts)
 
--- «evaluate/achieved 19»
+-- «evaluate/achieved 17»
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END END AS size_number FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT ("m0" IS NULL) AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS satisfied FROM (SELECT SUM(value_rows) AS class_rows, SUM(value_count) AS class_size, MAX(CASE WHEN NOT (value_code IS NULL) AND value_count > 0 THEN value_count END) AS most_held, CASE WHEN SUM(value_count) > 0 AND SUM(CASE WHEN value_count > 0 AND group1 IS NULL THEN 1 ELSE 0 END) = 0 THEN toFloat64«evaluate/node 6» / toFloat64(3) ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", value_code, value_rows, value_count, reference_share, "group1", "group_share1", "group2", "group_share2", SUM(value_count) OVER (PARTITION BY "k0", "k1") AS class_total, SUM(value_count) OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM(value_count) OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT held."k0" AS "k0", held."k1" AS "k1", held.value_code AS value_code, held.value_rows AS value_rows, held.value_count AS value_count, COALESCE(reference.reference_share, 0) AS reference_share, reference."group1" AS "group1", reference."group_share1" AS "group_share1", reference."group2" AS "group2", reference."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", value_code, accurateCast(COUNT(*), 'Int64') AS value_rows, accurateCast(COUNT(*), 'Int64') AS value_count FROM (SELECT "checked"."age" AS "q0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "q1", if(match(toTypeName("checked"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."dx", toUInt8(extract(toTypeName("checked"."dx"), '([0-9]+)\\)+$'))), CAST("checked"."dx" AS String)) AS value_code, 1 AS row_count FROM "clinic"."other" AS checked) AS frequency GROUP BY "q0", "q1", value_code) AS held LEFT JOIN "kanon_run_reference0" AS reference ON held.value_code IS NOT DISTINCT FROM reference.reference_value) AS counted) AS ranked GROUP BY "k0", "k1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
+«hierarchies/coverage 36»
 "kanon_run_domain_sensitive0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String), "l3" Nullable(String)',
   ('a', 'y', 'x', '*'),
   ('it''s', 'y', 'x', '*'),
   ('b\\', 'w', 'z', '*'))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»,
-«evaluate/achieved 18»
-«evaluate/achieved 19»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»,
+«evaluate/achieved 16»
+«evaluate/achieved 17»;
 
--- «hierarchies/nesting 41»
+-- «hierarchies/nesting 43»
 (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1), 'Int64') AS "d1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", "l2", accurateCast(DENSE_RANK() OVER (ORDER BY "l2"), 'Int64') AS "c2", accurateCast(COUNT(*) OVER (PARTITION BY "l2"), 'Int32') AS "s2", '*' AS "l3" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS value FROM "kanon_run_raw0") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 40»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»
+-- «hierarchies/nesting 42»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 43»
 
 -- hierarchies/nesting
-«hierarchies/coverage 35»
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
+«hierarchies/nesting 42»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split
 UNION ALL
 SELECT 0 AS attribute, 1 AS level, COUNT(*) AS split_labels FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT ("l1" IS NULL) GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS split;
 
 -- hierarchies/coverage
-«hierarchies/coverage 35»
-«hierarchies/nesting 40»
-«hierarchies/coverage 37»;
+«hierarchies/coverage 36»
+«hierarchies/nesting 42»
+«hierarchies/coverage 38»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 35»
-«hierarchies/nesting 40»
+«hierarchies/coverage 36»
+«hierarchies/nesting 42»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS checked;
 
 -- evaluate/achieved
-«hierarchies/coverage 35»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 41»,
-«evaluate/achieved 18»
-«evaluate/achieved 19»;
+«hierarchies/coverage 36»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 43»,
+«evaluate/achieved 16»
+«evaluate/achieved 17»;
 
 -- evaluate/achieved
 SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_classes, SUM(class_rows) AS class_rows, SUM(class_size) AS class_sizes, NULL AS all_size, SUM(CASE WHEN satisfied = 0 THEN class_rows ELSE 0 END) AS violating_rows, MIN(class_rows) AS smallest_class, MAX(class_rows) AS largest_class, MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE class_rows END) AS "violating_rows0" FROM (SELECT flagged.*, CASE WHEN class_size < 1 THEN 0 ELSE 3 * lengthUTF8(CAST(accurateCast(toString(class_size), 'Int64') AS String)) - CASE WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '2' THEN 2 WHEN CAST(accurateCast(toString(class_size), 'Int64') AS String) < '5' THEN 1 ELSE 0 END + CASE WHEN class_size < 3 THEN 0 ELSE 1 END END AS size_number FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS satisfied FROM (SELECT accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_rows, accurateCast(toString(accurateCast(COUNT(*), 'Int64')), 'Int64') AS class_size FROM «evaluate/achieved 14» AS frequency GROUP BY "q0", "q1") AS classes) AS flagged) AS flagged GROUP BY size_number UNION ALL SELECT -2 AS size_number, NULL AS classes, NULL AS kept_classes, COUNT(*) AS class_rows, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS checked;
@@ -3561,30 +3788,30 @@ SELECT size_number AS size_number, COUNT(*) AS classes, SUM(satisfied) AS kept_c
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY "k0", "k1") AS class_id FROM (SELECT "checked"."age" AS "k0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "k1", "checked"."person" AS person, if(match(toTypeName("checked"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."dx", toUInt8(extract(toTypeName("checked"."dx"), '([0-9]+)\\)+$'))), CAST("checked"."dx" AS String)) AS value FROM "clinic"."before" AS checked) AS earlier_table), "kanon_run_with_present_rows" AS (SELECT person, value, DENSE_RANK() OVER (ORDER BY "k0", "k1") AS class_id FROM (SELECT "checked"."age" AS "k0", if(match(toTypeName("checked"."sex"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."sex", toUInt8(extract(toTypeName("checked"."sex"), '([0-9]+)\\)+$'))), CAST("checked"."sex" AS String)) AS "k1", "checked"."person" AS person, if(match(toTypeName("checked"."dx"), '^(Nullable\\()?Decimal\\('), toDecimalString("checked"."dx", toUInt8(extract(toTypeName("checked"."dx"), '([0-9]+)\\)+$'))), CAST("checked"."dx" AS String)) AS value FROM "clinic"."other" AS checked) AS present_table), "kanon_run_with_earlier_classes" AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM "kanon_run_with_earlier_rows" AS earlier_rows GROUP BY class_id), "kanon_run_with_present_classes" AS (SELECT class_id, COUNT(*) AS class_rows, COUNT(DISTINCT value) AS class_values FROM "kanon_run_with_present_rows" AS present_rows GROUP BY class_id), "kanon_run_with_moves" AS (SELECT older.class_id AS earlier_class, newer.class_id AS present_class, COUNT(*) AS persons FROM "kanon_run_with_earlier_rows" AS older JOIN "kanon_run_with_present_rows" AS newer ON older.person = newer.person GROUP BY older.class_id, newer.class_id), "kanon_run_with_common" AS (SELECT moves.earlier_class, moves.present_class, COUNT(*) AS common_values FROM "kanon_run_with_moves" AS moves JOIN (SELECT DISTINCT class_id, value FROM "kanon_run_with_earlier_rows" AS earlier_rows) AS older ON older.class_id = moves.earlier_class JOIN (SELECT DISTINCT class_id, value FROM "kanon_run_with_present_rows" AS present_rows) AS newer ON newer.class_id = moves.present_class AND newer.value = older.value GROUP BY moves.earlier_class, moves.present_class), "kanon_run_with_repeated" AS (SELECT person FROM "kanon_run_with_earlier_rows" AS earlier_rows WHERE NOT (person IS NULL) GROUP BY person HAVING COUNT(*) > 1 UNION ALL SELECT person FROM "kanon_run_with_present_rows" AS present_rows WHERE NOT (person IS NULL) GROUP BY person HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT class_rows FROM "kanon_run_with_earlier_classes" AS earlier_classes WHERE class_rows <> class_values OR class_rows < 2 UNION ALL SELECT class_rows FROM "kanon_run_with_present_classes" AS present_classes WHERE class_rows <> class_values OR class_rows < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS repeated) AS repeated_persons, (SELECT COUNT(*) FROM "kanon_run_with_violating" AS violating) AS violating_classes, (SELECT SUM(class_rows) FROM "kanon_run_with_violating" AS violating) AS violating_rows, (SELECT MIN(class_rows) FROM "kanon_run_with_earlier_classes" AS earlier_classes) AS smallest_earlier, (SELECT MIN(class_rows) FROM "kanon_run_with_present_classes" AS present_classes) AS smallest_present, (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS earlier_classes WHERE class_rows <> class_values) + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS present_classes WHERE class_rows <> class_values) AS repeating_classes, (SELECT SUM(moves.persons) FROM "kanon_run_with_moves" AS moves JOIN "kanon_run_with_earlier_classes" AS earlier_classes ON earlier_classes.class_id = moves.earlier_class JOIN "kanon_run_with_present_classes" AS present_classes ON present_classes.class_id = moves.present_class LEFT JOIN "kanon_run_with_common" AS common ON common.earlier_class = moves.earlier_class AND common.present_class = moves.present_class WHERE COALESCE(common.common_values, 0) <> earlier_classes.class_values OR COALESCE(common.common_values, 0) <> present_classes.class_values) AS changed_persons, (SELECT SUM(persons) FROM "kanon_run_with_moves" AS moves) AS common_persons, (SELECT COUNT(person) FROM "kanon_run_with_earlier_rows" AS earlier_rows) AS earlier_persons, (SELECT COUNT(person) FROM "kanon_run_with_present_rows" AS present_rows) AS present_persons, (SELECT SUM(CASE WHEN older_rows > 0 AND newer_rows > 0 THEN 1 ELSE 0 END) FROM (SELECT person, SUM(of_earlier) AS older_rows, SUM(1 - of_earlier) AS newer_rows FROM (SELECT person, 1 AS of_earlier FROM "kanon_run_with_earlier_rows" AS earlier_rows UNION ALL SELECT person, 0 AS of_earlier FROM "kanon_run_with_present_rows" AS present_rows) AS every_row WHERE NOT (person IS NULL) GROUP BY person) AS every_person) AS persons_of_both, COALESCE((SELECT SUM(class_rows) FROM "kanon_run_with_earlier_classes" AS earlier_classes), 0) + COALESCE((SELECT SUM(class_rows) FROM "kanon_run_with_present_classes" AS present_classes), 0) AS judged_rows, (SELECT COUNT(*) FROM "clinic"."before" AS checked) + (SELECT COUNT(*) FROM "clinic"."other" AS checked) AS all_rows;
 
--- «hierarchies/nesting 42»
+-- «hierarchies/nesting 44»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 22»,
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 46»
 (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 43»
-"kanon_run_lookup0" AS «hierarchies/nesting 44»
+-- «hierarchies/nesting 45»
+"kanon_run_lookup0" AS «hierarchies/nesting 46»
 
 -- hierarchies/nesting
-«hierarchies/nesting 42»
-«hierarchies/nesting 43»
+«hierarchies/nesting 44»
+«hierarchies/nesting 45»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 38»
-"kanon_run_lookup0" AS «hierarchies/nesting 44»,
-
 -- «hierarchies/coverage 39»
+"kanon_run_lookup0" AS «hierarchies/nesting 46»,
+
+-- «hierarchies/coverage 40»
 (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
+"kanon_run_lookup1" AS «hierarchies/coverage 40»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3598,7 +3825,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 24»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/nesting 43»
+«hierarchies/nesting 45»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded0_classes") AS found LEFT JOIN «disclosure/attacks/level_misses 8» AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN «disclosure/attacks/level_misses 9» AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -3614,7 +3841,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT vectors."q0" AS "q0", vectors."q1" AS "q1", vectors."row_count" AS "row_count", cover.label AS "label0" FROM "kanon_run_downcoded0_people" AS vectors JOIN "kanon_run_downcoded0_cover0" AS cover ON vectors."q0" IS NOT DISTINCT FROM cover.value),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»,
+"kanon_run_lookup1" AS «hierarchies/coverage 40»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT labelled.value AS value, labelled.label AS label FROM «disclosure/attacks/counted 7» AS labelled JOIN (SELECT DISTINCT "q1" AS label FROM "kanon_run_downcoded0_classes") AS found ON labelled.label IS NOT DISTINCT FROM found.label),
@@ -3634,7 +3861,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3652,7 +3879,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 31»
 «disclosure/attacks/level_misses 32»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3674,8 +3901,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded0_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded0_classes") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded0_classes") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3689,8 +3916,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 42»
-«hierarchies/coverage 38»
+«hierarchies/nesting 44»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3703,30 +3930,30 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded0_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/nesting 45»
+-- «hierarchies/nesting 47»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 22»,
 
--- «hierarchies/nesting 47»
+-- «hierarchies/nesting 49»
 (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(toString(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1), 'Int64') AS "d0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", "l1", accurateCast(DENSE_RANK() OVER (ORDER BY "l1"), 'Int64') AS "c1", accurateCast(COUNT(*) OVER (PARTITION BY "l1"), 'Int32') AS "s1", '*' AS "l2" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0", CASE WHEN value IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
--- «hierarchies/nesting 46»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»
+-- «hierarchies/nesting 48»
+"kanon_run_lookup0" AS «hierarchies/nesting 49»
 
 -- hierarchies/nesting
-«hierarchies/nesting 45»
-«hierarchies/nesting 46»
+«hierarchies/nesting 47»
+«hierarchies/nesting 48»
 SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
 
--- «hierarchies/coverage 40»
-"kanon_run_lookup0" AS «hierarchies/nesting 47»,
-
 -- «hierarchies/coverage 41»
+"kanon_run_lookup0" AS «hierarchies/nesting 49»,
+
+-- «hierarchies/coverage 42»
 (SELECT value, "l0", accurateCast(DENSE_RANK() OVER (ORDER BY "l0"), 'Int64') AS "c0", accurateCast(COUNT(*) OVER (PARTITION BY "l0"), 'Int32') AS "s0", '*' AS "l1" FROM (SELECT value, CASE WHEN value IS NULL THEN NULL ELSE (if(match(toTypeName(value), '^(Nullable\\()?Decimal\\('), toDecimalString(value, toUInt8(extract(toTypeName(value), '([0-9]+)\\)+$'))), CAST(value AS String))) END AS "l0" FROM (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS distinct_values) AS labelled)
 
 -- hierarchies/coverage
-«hierarchies/nesting 45»
-«hierarchies/coverage 40»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»
+«hierarchies/nesting 47»
+«hierarchies/coverage 41»
+"kanon_run_lookup1" AS «hierarchies/coverage 42»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
 SELECT 1 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup1") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup1" AS labels JOIN (SELECT "q1" AS value, SUM(row_count) AS row_count FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS found ON labels.value IS NOT DISTINCT FROM found.value;
@@ -3740,11 +3967,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 24»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 33»
 «disclosure/attacks/level_misses 34»
-«hierarchies/nesting 46»
+«hierarchies/nesting 48»
 SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1".known IS NULL AND COALESCE("level0".known, "level1".known, 0) = 1 AND (found.label IS NULL OR NOT (found.label IN ('*'))) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS label FROM "kanon_run_downcoded1_classes") AS found LEFT JOIN «disclosure/attacks/level_misses 8» AS "level0" ON found.label IS NOT DISTINCT FROM "level0".label LEFT JOIN «disclosure/attacks/level_misses 9» AS "level1" ON found.label IS NOT DISTINCT FROM "level1".label;
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»,
+"kanon_run_lookup1" AS «hierarchies/coverage 42»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT lookup.value AS value, 0 AS label_level, COALESCE(lookup."c0", 0) AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)))) ELSE if(match(toTypeName("lookup"."l0"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l0", toUInt8(extract(toTypeName("lookup"."l0"), '([0-9]+)\\)+$'))), CAST("lookup"."l0" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value UNION ALL SELECT lookup.value AS value, 1 AS label_level, 0 AS label_number, (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)))) ELSE if(match(toTypeName("lookup"."l1"), '^(Nullable\\()?Decimal\\('), toDecimalString("lookup"."l1", toUInt8(extract(toTypeName("lookup"."l1"), '([0-9]+)\\)+$'))), CAST("lookup"."l1" AS String)) END) AS label FROM "kanon_run_lookup1" AS lookup JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_people") AS occurring ON lookup.value IS NOT DISTINCT FROM occurring.value),
@@ -3779,7 +4006,7 @@ SELECT SUM(CASE WHEN "level0".known IS NULL AND COALESCE("level0".known, "level1
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3797,7 +4024,7 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3816,8 +4043,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 (SELECT SUM(own.row_count) FROM "kanon_run_downcoded1_classes" AS own JOIN (SELECT DISTINCT "q0" AS value FROM "kanon_run_downcoded1_classes") AS "again0" ON own."q0" IS NOT DISTINCT FROM "again0".value JOIN (SELECT DISTINCT "q1" AS value FROM "kanon_run_downcoded1_classes") AS "again1" ON own."q1" IS NOT DISTINCT FROM "again1".value)
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 40»
+«hierarchies/nesting 47»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3831,8 +4058,8 @@ SELECT COUNT(*) AS classes, COALESCE(SUM(contradicted), 0) AS contradicted, COAL
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_lowest" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 45»
-«hierarchies/coverage 40»
+«hierarchies/nesting 47»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3845,7 +4072,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END) AS exposed_people, SUM(CASE WHEN beyond = 1 THEN people ELSE 0 END) AS beyond_people, MAX(risk) AS highest_risk, SUM(people) AS people, 0 AS others, (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS all_rows, (SELECT COUNT(*) FROM "clinic"."other" AS whole) AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS whole) AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN known_ones = 1 THEN known ELSE held - known END AS people, CASE WHEN held = 0 THEN 0 ELSE toFloat64(toDecimal128('1.0', 1) * known) / toFloat64(held) END AS risk, known_ones AS exposed, 0 AS beyond FROM "kanon_run_downcoded1_minimal" AS classes CROSS JOIN (SELECT 1 AS known_ones UNION ALL SELECT 0 AS known_ones) AS sorts WHERE known_ones = 0 OR known > 0) AS cases;
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 43»
 "kanon_run_lookup0" AS (SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_consistent_people") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0"),
 
 -- hierarchies/coverage
@@ -3854,7 +4081,7 @@ SELECT SUM(people) AS examined, SUM(CASE WHEN exposed = 1 THEN people ELSE 0 END
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «hierarchies/coverage 20»
 SELECT 0 AS attribute, (SELECT COUNT(*) FROM "kanon_run_lookup0") AS domain_values, COUNT(*) AS found_values, SUM(CASE WHEN labels.value IS NULL THEN 1 ELSE 0 END) AS null_values, SUM(CASE WHEN labels.value IS NULL THEN found.row_count ELSE 0 END) AS null_rows, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN 1 ELSE 0 END) AS uncovered_values, SUM(CASE WHEN NOT (labels.value IS NULL) AND (labels."l0" IS NULL OR labels."l1" IS NULL) THEN found.row_count ELSE 0 END) AS uncovered_rows FROM "kanon_run_lookup0" AS labels JOIN (SELECT "q0" AS value, SUM(row_count) AS row_count FROM "kanon_run_consistent_people" GROUP BY "q0") AS found ON labels.value IS NOT DISTINCT FROM found.value
 UNION ALL
@@ -3885,7 +4112,7 @@ UNION ALL
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -3907,7 +4134,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -3930,7 +4157,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -3954,7 +4181,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String), "l2" Nullable(String)',
   ('a', 'x', '*'),
   ('b', 'y', '*'))),
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
@@ -3971,7 +4198,7 @@ SELECT * FROM values('"l0" Nullable(String), "l1" Nullable(String)',
 «disclosure/attacks/counted 51»;
 
 -- «verbs/init/columns 1»
-(lengthUTF8(if«frequency/raw 5»))
+(lengthUTF8«frequency/population/by_person 4»)
 
 -- «verbs/init/columns 2»
 (if«frequency/raw 1»)
@@ -4039,6 +4266,126 @@ WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS 
 
 -- disclosure/risk/combinations
 WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS combination, SUM(CASE WHEN class_size > 0 THEN 1 ELSE 0 END) AS classes, SUM(class_size) AS records, SUM(CASE WHEN class_size = 1 THEN 1 ELSE 0 END) AS uniques, SUM(CAST(class_size AS Nullable(Float64)) * CAST(class_size - 1 AS Nullable(Float64))) AS alike_pairs, SUM(class_rows) AS judged_rows, (SELECT COUNT(*) FROM "clinic"."visits" AS checked) AS all_rows FROM (SELECT SUM(row_count) AS class_size, SUM(row_count) AS class_rows FROM "kanon_run_with_vectors" AS vectors GROUP BY "q0", "q1") AS classes;
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», "kanon_source"."age";
+
+-- tables/totals
+SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain0" ("l0" String NOT NULL, "l1" String NOT NULL, "l2" String NOT NULL) ENGINE = Memory;
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain0" VALUES
+  ('M', 'x', '*'),
+  ('F', 'y', '*');
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE "kanon_run_lookup0" ENGINE = Memory AS SELECT found.value, labelled."l0", COALESCE(labelled."c0", 0) AS "c0", COALESCE(labelled."d0", 0) AS "d0", COALESCE(labelled."s0", 1) AS "s0", labelled."l1", COALESCE(labelled."c1", 0) AS "c1", COALESCE(labelled."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS value FROM "kanon_run_raw") AS found LEFT JOIN «hierarchies/coverage 10» AS labelled ON (if(match(toTypeName(found.value), '^(Nullable\\()?Decimal\\('), toDecimalString(found.value, toUInt8(extract(toTypeName(found.value), '([0-9]+)\\)+$'))), CAST(found.value AS String))) = labelled."l0";
+
+-- hierarchies/nesting
+SELECT 0 AS attribute, 0 AS level, COUNT(*) AS split_labels FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT ("l0" IS NULL) GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS split;
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" ENGINE = Memory AS SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "c0_0", if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)) AS "c0_1", if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)) AS "c1_0", accurateCast(SUM(vectors.row_count), 'Int64') AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)), if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)), if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String));
+
+-- tables/judged
+SELECT (SELECT SUM(row_count) FROM "kanon_run_finest") AS judged_rows, (SELECT SUM(row_count) FROM "kanon_run_raw") AS all_rows;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" ENGINE = Memory AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, SUM(row_count) AS contributors FROM "kanon_run_finest" AS finest GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/count
+SELECT COUNT(*) AS cell_count FROM "kanon_run_cells";
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, alone AS contributor, by_dominance, "by_difference0" FROM "kanon_run_cells";
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_protected" ("l0" String NOT NULL, "l1" String NOT NULL, "l2" String NOT NULL, "l3" String NOT NULL, "l4" String NOT NULL, "l5" String NOT NULL, "l6" String NOT NULL, "l7" String NOT NULL, "l8" String NOT NULL, "l9" String NOT NULL) ENGINE = Memory;
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_protected" VALUES
+  ('1', '0', '1', '0', '1', '0', '1', '0', '1', '0');
+
+-- tables/write
+CREATE TABLE "clinic"."kanon_run_release" ENGINE = MergeTree ORDER BY tuple() AS SELECT CASE WHEN loaded."l0" = '1' THEN loaded."l1" END AS "sex", CASE WHEN loaded."l2" = '1' THEN accurateCast(toString(loaded."l3"), 'Int64') END AS "sex_level", CASE WHEN loaded."l4" = '1' THEN loaded."l5" END AS "age", CASE WHEN loaded."l6" = '1' THEN accurateCast(toString(loaded."l7"), 'Int64') END AS "value", CASE WHEN loaded."l8" = '1' THEN accurateCast(toString(loaded."l9"), 'Int64') END AS "suppressed" FROM "kanon_run_protected" AS loaded;
+
+-- tables/read
+SELECT written."sex", written."sex_level", written."age", written."value", written."suppressed" FROM "clinic"."kanon_run_release" AS written;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "clickhouse ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_protected";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_finest";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_domain0";
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", "kanon_source"."age" AS "q1", if«frequency/raw 4» AS unit, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», "kanon_source"."age", if«frequency/raw 4»;
+
+-- tables/totals
+SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, 0 AS blank_rows, 0 AS negative, 0 AS most FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" ENGINE = Memory AS SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "c0_0", if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)) AS "c0_1", if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)) AS "c1_0", vectors.unit AS unit, accurateCast(SUM(vectors.row_count), 'Int64') AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)), if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)), if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)), vectors.unit;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" ENGINE = Memory AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", COUNT(*) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "persons", "method": "suppression"}, "versions": {"engine": "clickhouse ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" ENGINE = Memory AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c0_1", "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c0_1", "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c0_1", "c1_0", "unit") AS persons GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, 0 AS alone, 0 AS by_dominance, 0 AS by_difference0 FROM (SELECT "c1_0", SUM(row_count) AS cell_value, COUNT(*) AS contributors FROM (SELECT "c1_0", unit, SUM(row_count) AS row_count FROM "kanon_run_finest" AS finest GROUP BY "c1_0", "unit") AS persons GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "clickhouse ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», "kanon_source"."age", "kanon_source"."person";
+
+-- tables/totals
+SELECT SUM(row_count) AS row_count, 0 AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" ENGINE = Memory AS SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "c0_0", if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)) AS "c0_1", if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)) AS "c1_0", vectors.amount AS amount, accurateCast(SUM(vectors.known_count), 'Int64') AS contribution_count, accurateCast(SUM(vectors.row_count), 'Int64') AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)), if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)), if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)), vectors.amount;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" ENGINE = Memory AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c0_0", "c0_1", "c1_0", "amount") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c0_1", "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c0_1", "c1_0", "amount") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n FROM (SELECT "c1_0", amount, times, SUM(times) OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", amount, SUM(contribution_count) AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c1_0", "amount") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, alone AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "clickhouse ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT if«frequency/raw 1» AS "q0", "kanon_source"."age" AS "q1", if«frequency/raw 4» AS unit, accurateCast(SUM("kanon_source"."person"), 'Int64') AS amount, MIN("kanon_source"."person") AS least, MAX("kanon_source"."person") AS most, COUNT("kanon_source"."person") AS known_count, COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY if«frequency/raw 1», "kanon_source"."age", if«frequency/raw 4»;
+
+-- tables/totals
+SELECT SUM(row_count) AS row_count, SUM(CASE WHEN unit IS NULL THEN row_count ELSE 0 END) AS unknown_rows, SUM(row_count - known_count) AS blank_rows, SUM(CASE WHEN least < 0 THEN 1 ELSE 0 END) AS negative, MAX(most) AS most FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" ENGINE = Memory AS SELECT if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)) AS "c0_0", if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)) AS "c0_1", if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)) AS "c1_0", vectors.unit AS unit, accurateCast(SUM(vectors.amount), 'Int64') AS amount, accurateCast(SUM(vectors.known_count), 'Int64') AS contribution_count, accurateCast(SUM(vectors.row_count), 'Int64') AS row_count FROM "kanon_run_raw" AS vectors JOIN "kanon_run_lookup0" AS "lookup0" ON vectors."q0" IS NOT DISTINCT FROM "lookup0".value JOIN "kanon_run_lookup1" AS "lookup1" ON vectors."q1" IS NOT DISTINCT FROM "lookup1".value GROUP BY if(match(toTypeName(lookup0.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l0, toUInt8(extract(toTypeName(lookup0.l0), '([0-9]+)\\)+$'))), CAST(lookup0.l0 AS String)), if(match(toTypeName(lookup0.l1), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup0.l1, toUInt8(extract(toTypeName(lookup0.l1), '([0-9]+)\\)+$'))), CAST(lookup0.l1 AS String)), if(match(toTypeName(lookup1.l0), '^(Nullable\\()?Decimal\\('), toDecimalString(lookup1.l0, toUInt8(extract(toTypeName(lookup1.l0), '([0-9]+)\\)+$'))), CAST(lookup1.l0 AS String)), vectors.unit;
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" ENGINE = Memory AS SELECT 0 AS branch, "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_0", "c0_1", "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_0", "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_0", "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 1 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c0_1", "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c0_1", "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c0_1", "c1_0", "unit") AS contributions) AS ranked GROUP BY "c0_1", "c1_0") AS cells WHERE contributors > 0 UNION ALL SELECT 2 AS branch, if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_0", if(match(toTypeName(NULL), '^(Nullable\\()?Decimal\\('), toDecimalString(NULL, toUInt8(extract(toTypeName(NULL), '([0-9]+)\\)+$'))), CAST(NULL AS String)) AS "c0_1", "c1_0" AS "c1_0", accurateCast(toString(cell_value), 'Int64') AS cell_value, CASE WHEN contributors < 3 THEN 1 ELSE 0 END AS below, CASE WHEN contributors = 1 THEN 1 ELSE 0 END AS alone, first_unit, accurateCast(toString(CASE WHEN (10000 * first_n) > (7500 * cell_value) THEN intDiv(((10000 * first_n) - (7500 * cell_value) + 7500 - 1), 7500) ELSE 0 END), 'Int64') AS by_dominance, accurateCast(toString(CASE WHEN (1000 * first_1) > (10000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (10000 * (cell_value - first_2)) + 10000 - 1), 10000) ELSE 0 END), 'Int64') AS "by_difference0", accurateCast(toString(CASE WHEN (1000 * first_1) > (5000 * (cell_value - first_2)) THEN intDiv(((1000 * first_1) - (5000 * (cell_value - first_2)) + 5000 - 1), 5000) ELSE 0 END), 'Int64') AS "by_difference1" FROM (SELECT "c1_0", SUM(amount * times) AS cell_value, SUM(times) AS contributors, SUM(CASE WHEN place - times >= 1 THEN 0 WHEN place <= 1 THEN amount * times ELSE amount * (1 - (place - times)) END) AS first_1, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_2, SUM(CASE WHEN place - times >= 2 THEN 0 WHEN place <= 2 THEN amount * times ELSE amount * (2 - (place - times)) END) AS first_n, MIN(unit) AS first_unit FROM (SELECT "c1_0", amount, times, unit, ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY amount DESC) AS place FROM (SELECT "c1_0", unit, SUM(amount) AS amount, 1 AS times FROM "kanon_run_finest" AS finest WHERE NOT (amount IS NULL) GROUP BY "c1_0", "unit") AS contributions) AS ranked GROUP BY "c1_0") AS cells WHERE contributors > 0;
+
+-- tables/fetch
+SELECT branch, "c0_0", "c0_1", "c1_0", cell_value, below, CASE WHEN alone = 1 THEN DENSE_RANK() OVER (ORDER BY first_unit) ELSE 0 END AS contributor, by_dominance, "by_difference0", "by_difference1" FROM "kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "clickhouse ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- verbs/doctor/probe_text
 WITH "kanon_run_with_texts" AS (SELECT 'a' AS probe UNION ALL SELECT 'A' AS probe UNION ALL SELECT 'a ' AS probe UNION ALL SELECT 'á' AS probe), "kanon_run_with_exact_texts" AS (SELECT if(match(toTypeName(probe), '^(Nullable\\()?Decimal\\('), toDecimalString(probe, toUInt8(extract(toTypeName(probe), '([0-9]+)\\)+$'))), CAST(probe AS String)) AS probe FROM "kanon_run_with_texts" AS texts), "kanon_run_with_probes" AS (SELECT probe FROM "kanon_run_with_exact_texts" AS exact_texts GROUP BY probe) SELECT COUNT(*) AS different FROM "kanon_run_with_probes" AS probes;

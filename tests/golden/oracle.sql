@@ -1002,13 +1002,16 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '06dd90242c104310b8f25a7ca03083e0f9b8ac88b1f3062f1740721b23e3f347', '{"published_at": "(the time)"}');
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT CAST("checked"."person" AS VARCHAR2(4000))) AS "persons" FROM "clinic"."census" "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT CAST("checked"."person" AS VARCHAR2(4000))) AS "different" FROM "clinic"."census" "checked";
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_population0"]', '(the time)');
 
--- frequency/raw
-CREATE TABLE "kanon_scratch"."kanon_run_population0" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", COUNT(*) AS "row_count" FROM "clinic"."census" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000));
+-- frequency/population/by_person
+CREATE TABLE "kanon_scratch"."kanon_run_population0" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST(CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "person", COUNT(*) AS "row_count" FROM "clinic"."census" "kanon_source" WHERE NOT CAST(CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS VARCHAR2(4000)) IS NULL GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST(CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS VARCHAR2(4000));
+
+-- frequency/population/moving
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_scratch"."kanon_run_population0" GROUP BY "person" HAVING COUNT(*) > 1) "several";
 
 -- frequency/raw
 CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST("kanon_source"."person" AS VARCHAR2(4000));
@@ -1016,7 +1019,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex"
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_known"]', '(the time)');
 
--- frequency/with_populations
+-- frequency/population/known
 CREATE TABLE "kanon_scratch"."kanon_run_known" AS SELECT "q0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_population0";
 
 -- hierarchies/lookup_rules
@@ -1028,14 +1031,14 @@ SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_lookup
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_people0"]', '(the time)');
 
--- frequency/with_populations
-CREATE TABLE "kanon_scratch"."kanon_run_people0" AS SELECT "q0", CAST(0 AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" UNION ALL SELECT "q0", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_population0";
+-- frequency/population/people
+CREATE TABLE "kanon_scratch"."kanon_run_people0" AS SELECT "q0", CAST(NULL AS VARCHAR2(4000)) AS "value_code", CAST(0 AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" UNION ALL SELECT "q0", "person" AS "value_code", CAST("row_count" AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_population0";
 
 -- engines/scratch/record
 INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_present0"]', '(the time)');
 
 -- frequency/encode
-CREATE TABLE "kanon_scratch"."kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", 0 AS "person_count", 1 AS "value_code", 0 AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_people0" GROUP BY "q0") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
+CREATE TABLE "kanon_scratch"."kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", 0 AS "person_count", "vectors"."value_code" AS "value_code", 0 AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "value_code", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_people0" GROUP BY "q0", "value_code") "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
 
 -- frequency/population/sums
 SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_present0") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_people0") AS "all_rows" FROM DUAL;
@@ -1047,7 +1050,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_scratch"."kanon_run_frequency") + (SELECT CO
 ("m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION))
 
 -- «evaluate/node 12»
-(SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("person_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_present0" GROUP BY "code0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)))
+(SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", CAST(SUM("row_count") AS INT) AS "class_rows", CAST(SUM("person_count") AS INT) AS "class_size" FROM "kanon_scratch"."kanon_run_frequency" GROUP BY "code0") "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_scratch"."kanon_run_present0" GROUP BY "code0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)))
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", 0 AS "padding_0" FROM «evaluate/node 12» "classes";
@@ -1059,7 +1062,7 @@ CREATE TABLE "kanon_scratch"."kanon_run_suppressed" AS SELECT "k0", "class_rows"
 CREATE TABLE "kanon_scratch"."kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx", CAST("kanon_source"."person" AS VARCHAR2(4000)) AS "kanon_unit" FROM "clinic"."visits" "kanon_source" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON (CAST("kanon_source"."sex" AS VARCHAR2(4000)) = "lookup0"."value" OR (CAST("kanon_source"."sex" AS VARCHAR2(4000)) IS NULL AND "lookup0"."value" IS NULL)) LEFT JOIN "kanon_scratch"."kanon_run_suppressed" "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL;
 
 -- «frequency/population/sums 1»
-(SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "q0", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_people0" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)))
+(SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "q0", "vectors"."value_code" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_scratch"."kanon_run_people0" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)))
 
 -- frequency/population/sums
 SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» "frequency") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_people0") AS "all_rows" FROM DUAL;
@@ -1071,7 +1074,7 @@ SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» "frequency"
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END)
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» "frequency" GROUP BY "q0", "value_code") "counted") "ranked" GROUP BY "k0") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_scratch"."kanon_run_staged" "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -2598,10 +2601,24 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 SELECT SUM("people"."row_count") AS "examined", SUM(CASE WHEN "guesses"."belief" >= "guesses"."strongest" - 1.00000000000000006e-09 THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_strong" ELSE 0 END) AS "guessed_right", SUM(CASE WHEN "guesses"."prior" = "guesses"."most" THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_frequent" ELSE 0 END) AS "usually_right", SUM(CAST("people"."row_count" AS DOUBLE PRECISION) * "guesses"."belief") AS "believed", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__people" "own" JOIN "kanon_run_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__people") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__labels0" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__labels0") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__labels0") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__labels0") "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM "kanon_run_guessed0__people" "people" JOIN (SELECT "q0", "q1", "value", "belief", "prior", "strongest", "most", SUM(CASE WHEN "belief" >= "strongest" - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_strong", SUM(CASE WHEN "prior" = "most" THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_frequent" FROM (SELECT "q0", "q1", "value", "belief", "prior", MAX("belief") OVER (PARTITION BY "q0", "q1") AS "strongest", MAX("prior") OVER (PARTITION BY "q0", "q1") AS "most" FROM "kanon_run_guessed0_beliefs5") "compared") "guesses" ON ("people"."q0" = "guesses"."q0" OR ("people"."q0" IS NULL AND "guesses"."q0" IS NULL)) AND ("people"."q1" = "guesses"."q1" OR ("people"."q1" IS NULL AND "guesses"."q1" IS NULL)) AND "people"."p0" = "guesses"."value";
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."census" "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "different" FROM "clinic"."census" "checked";
+
+-- «frequency/population/moving 1»
+(SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "person", COUNT(*) AS "row_count" FROM "clinic"."census" "kanon_source" WHERE NOT CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) IS NULL GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)))
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons0" GROUP BY "person" HAVING COUNT(*) > 1) "several";
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."other_census" "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "different" FROM "clinic"."other_census" "checked";
+
+-- «frequency/population/moving 2»
+(SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) AS "person", COUNT(*) AS "row_count" FROM "clinic"."other_census" "kanon_source" WHERE NOT CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)) IS NULL GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)), CAST(CAST("kanon_source"."person" AS VARCHAR2(4000)) AS VARCHAR2(4000)))
+
+-- frequency/population/moving
+WITH "kanon_run_persons1" AS «frequency/population/moving 2»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons1" GROUP BY "person" HAVING COUNT(*) > 1) "several";
 
 -- «hierarchies/range 2»
 (SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."census" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
@@ -2772,19 +2789,17 @@ WITH "kanon_run_population1" AS «hierarchies/range 4»,
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches1" GROUP BY "v0", "v1") "counted";
 
 -- «evaluate/achieved 7»
-(SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
+(SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
 
 -- «evaluate/achieved 8»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1")
 
--- «evaluate/achieved 10»
-(SELECT "classes"."q0", "classes"."q1", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes")
-
 -- «evaluate/achieved 9»
-(SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM «evaluate/achieved 10» "counted")
+(SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_persons0" "kanon_source" GROUP BY "kanon_source"."person") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted")
 
 -- evaluate/achieved
-«hierarchies/range 1»
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
+«frequency/population/overlap 2»
 «hierarchies/range 3»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS INT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_population1"),
 «hierarchies/nesting 35»
@@ -2796,8 +2811,9 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS 
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS «evaluate/achieved 7»,
-"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_population1" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 9» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."row_count" FROM "kanon_run_matched1" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_population1" "kanon_source") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+"kanon_run_persons1" AS «frequency/population/moving 2»,
+"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 11» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 9» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR2(4000)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched1" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_persons1" "kanon_source" GROUP BY "kanon_source"."person") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- «hierarchies/range 5»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000)
@@ -2852,9 +2868,6 @@ UNION ALL
 "kanon_run_classes" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
 
--- «evaluate/achieved 11»
-"kanon_run_matched0" AS «evaluate/achieved 7»
-
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 37»
@@ -2865,11 +2878,15 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" "whole") AS "there0
 «frequency/all_found 11»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" "meant") "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
-«evaluate/achieved 11»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "row_count" FROM «evaluate/achieved 10» "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+"kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source" JOIN "kanon_run_meaning0" "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR2(4000)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS INT) AS "row_count" FROM "kanon_run_population0" "kanon_source") "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR2(4000)) AS "person", CAST(0 AS INT) AS "row_count" FROM "kanon_run_classes") "counted") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" "checked" WHERE "checked"."person" IS NULL;
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 2»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons0" GROUP BY "person" HAVING COUNT(*) > 1) "several";
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 4»
@@ -2914,9 +2931,12 @@ UNION ALL
 «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" "whole") AS "there1", «frequency/all_found 10» AS "found1" FROM DUAL;
 
+-- «frequency/population/overlap 8»
+"kanon_run_population0" AS «hierarchies/range 4»,
+
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-"kanon_run_population0" AS «hierarchies/range 4»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 3»
@@ -2940,7 +2960,8 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" "whole") AS "
 SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches0" GROUP BY "v0", "v1") "counted";
 
 -- evaluate/achieved
-«hierarchies/nesting 38»
+WITH "kanon_run_persons0" AS «frequency/population/moving 2»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 37»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
@@ -2949,8 +2970,8 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS 
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 11»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 4» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 9» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+"kanon_run_matched0" AS «evaluate/achieved 7»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 4» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 9» "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
 -- disclosure/beliefs/weights
 SELECT SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) >= 0 AND CAST("checked"."weight" AS DOUBLE PRECISION) < 1e300 THEN 0 ELSE 1 END) AS "unusable", SUM(CASE WHEN CAST("checked"."weight" AS DOUBLE PRECISION) > 0 THEN 1 ELSE 0 END) AS "positive" FROM "clinic"."survey" "checked";
@@ -3290,7 +3311,169 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_36" "persons" GROUP BY "q0", "q1")
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
 
+-- «hierarchies/range 12»
+(SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
+
+-- hierarchies/range
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
+SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
+
 -- «hierarchies/nesting 41»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
+
+-- «hierarchies/nesting 42»
+"kanon_run_consistency_lookup0" AS (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/lookup_rules 1» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") "distinct_values") "labelled"),
+
+-- hierarchies/nesting
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
+UNION ALL
+SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+
+-- «hierarchies/coverage 36»
+(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_run_consistency_domain1") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
+
+-- hierarchies/coverage
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 36»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+UNION ALL
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- «frequency/population/ambiguous 13»
+"kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" "meant") "meanings" GROUP BY "value", "label"),
+
+-- «frequency/population/ambiguous 14»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 36»,
+
+-- «frequency/population/ambiguous 15»
+(SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", CAST("meant"."l0" AS VARCHAR2(4000)) AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l1" AS VARCHAR2(4000)) AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant" UNION ALL SELECT "meant"."value" AS "value", CAST("meant"."l2" AS VARCHAR2(4000)) AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" "meant") "meanings" GROUP BY "value", "label")
+
+-- frequency/population/ambiguous
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
+«frequency/population/ambiguous 13»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") "meant"
+UNION ALL
+SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels1" GROUP BY "label") "meant";
+
+-- «frequency/all_found 13»
+(SELECT "kanon_source"."age" AS "q0", CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" "kanon_source" GROUP BY "kanon_source"."age", CAST("kanon_source"."sex" AS VARCHAR2(4000)))
+
+-- frequency/all_found
+«hierarchies/nesting 41»
+«hierarchies/nesting 42»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" "own" JOIN "kanon_run_consistency_lookup0" "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1" FROM DUAL;
+
+-- «evaluate/consistency/sizes 1»
+"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+
+-- «evaluate/consistency/sizes 2»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»,
+
+-- «evaluate/consistency/sizes 3»
+(SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS INT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS INT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" "classes" JOIN "kanon_run_consistency_rows" "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
+
+-- evaluate/consistency/sizes
+«hierarchies/nesting 41»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»
+SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" "vectors") AS "vectors", (SELECT COUNT(*) FROM "kanon_run_consistency_shown" "shown") AS "classes", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" "shown") AS "judged_rows", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_rows" "counted") AS "all_rows" FROM DUAL;
+
+-- «evaluate/consistency/summary 1»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»,
+
+-- «evaluate/consistency/summary 2»
+"kanon_run_consistency_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_consistency_labels0" "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_consistency_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
+
+-- «evaluate/consistency/summary 3»
+"kanon_run_consistency_labelled0" AS (SELECT DISTINCT "vectors"."vector" AS "vector", "vectors"."row_count" AS "row_count", "vectors"."q1" AS "q1", "meaning"."label" AS "l0" FROM "kanon_run_consistency_numbered" "vectors" JOIN "kanon_run_consistency_meaning0" "meaning" ON ("vectors"."q0" = "meaning"."value" OR ("vectors"."q0" IS NULL AND "meaning"."value" IS NULL)) JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE "place" > 0) "released" ON ("meaning"."label" = "released"."l0" OR ("meaning"."label" IS NULL AND "released"."l0" IS NULL))),
+
+-- «evaluate/consistency/summary 4»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+
+-- «evaluate/consistency/summary 5»
+"kanon_run_consistency_meaning1" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_consistency_labels1" "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_consistency_classes" WHERE "is_top" = 0) "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
+
+-- «evaluate/consistency/summary 6»
+"kanon_run_consistency_labelled1" AS (SELECT DISTINCT "vectors"."vector" AS "vector", "vectors"."row_count" AS "row_count", "vectors"."l0" AS "l0", "meaning"."label" AS "l1" FROM "kanon_run_consistency_labelled0" "vectors" JOIN "kanon_run_consistency_meaning1" "meaning" ON ("vectors"."q1" = "meaning"."value" OR ("vectors"."q1" IS NULL AND "meaning"."value" IS NULL)) JOIN (SELECT DISTINCT "l0", "l1" FROM "kanon_run_consistency_shown" WHERE "place" > 0) "released" ON ("vectors"."l0" = "released"."l0" OR ("vectors"."l0" IS NULL AND "released"."l0" IS NULL)) AND ("meaning"."label" = "released"."l1" OR ("meaning"."label" IS NULL AND "released"."l1" IS NULL))),
+
+-- «evaluate/consistency/summary 8»
+(SELECT "vectors"."vector" AS "vector", "vectors"."row_count" AS "records", "released"."place" AS "place", "released"."row_count" AS "released" FROM "kanon_run_consistency_labelled1" "vectors" JOIN (SELECT "l0", "l1", "place", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_consistency_shown" "shown" WHERE "place" > 0 GROUP BY "l0", "l1", "place") "released" ON ("vectors"."l0" = "released"."l0" OR ("vectors"."l0" IS NULL AND "released"."l0" IS NULL)) AND ("vectors"."l1" = "released"."l1" OR ("vectors"."l1" IS NULL AND "released"."l1" IS NULL)) UNION ALL SELECT "everybody"."vector" AS "vector", "everybody"."row_count" AS "records", "tops"."place" AS "place", "tops"."row_count" AS "released" FROM "kanon_run_consistency_numbered" "everybody" CROSS JOIN (SELECT "place", CAST(SUM("row_count") AS INT) AS "row_count" FROM "kanon_run_consistency_shown" "shown" WHERE "place" = 0 GROUP BY "place") "tops")
+
+-- «evaluate/consistency/summary 7»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
+
+-- evaluate/consistency/summary
+«hierarchies/nesting 41»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«hierarchies/nesting 42»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" "edges") "beside";
+
+-- evaluate/consistency/graph
+«hierarchies/nesting 41»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
+«hierarchies/nesting 42»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("records") AS "records" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "vector") <= 2 THEN 0 ELSE "vector" END AS "own", MIN("place") OVER (PARTITION BY "vector") AS "low", MAX("place") OVER (PARTITION BY "vector") AS "high", "place", "released", "records" FROM "kanon_run_consistency_edges" "edges") "told" GROUP BY "own", "low", "high", "place" FETCH FIRST 20001 ROWS ONLY;
+
+-- evaluate/achieved
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+"kanon_run_consistency_records" AS «hierarchies/range 12»,
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS INT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" "counted"),
+«hierarchies/nesting 42»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/nesting 36»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»,
+"kanon_run_consistency_counted" AS (SELECT "place", CAST(SUM("records") AS INT) AS "records", CAST(MIN("seen") AS INT) AS "fewest_rows" FROM (SELECT "place", "records", SUM("released") OVER (PARTITION BY "vector") AS "seen" FROM "kanon_run_consistency_edges" "edges") "beside" GROUP BY "place"),
+"kanon_run_consistency_matches" AS (
+SELECT CAST('0' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL)
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 8» "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS INT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" "shown" LEFT JOIN "kanon_run_consistency_counted" "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" "matches" ON "shown"."place" = CAST("matches"."l0" AS INT)) "frequency" GROUP BY "q0", "q1", "value_code") "counted") "ranked" GROUP BY "k0", "k1") "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
+
+-- «hierarchies/nesting 43»
 (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('y' AS VARCHAR2(4000)) AS "l1", CAST('x' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL
 UNION ALL
@@ -3299,64 +3482,64 @@ UNION ALL
 SELECT CAST('b\' AS VARCHAR2(4000)) AS "l0", CAST('w' AS VARCHAR2(4000)) AS "l1", CAST('z' AS VARCHAR2(4000)) AS "l2", CAST('*' AS VARCHAR2(4000)) AS "l3" FROM DUAL)
 
 -- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
--- «hierarchies/coverage 36»
+-- «hierarchies/coverage 37»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2" FROM "kanon_run_domain_sensitive0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0")
 
--- «hierarchies/coverage 37»
+-- «hierarchies/coverage 38»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»
-«hierarchies/coverage 37»;
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»
+«hierarchies/coverage 38»;
 
--- «evaluate/achieved 12»
+-- «evaluate/achieved 10»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "value", COUNT(*) AS "reference_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))) "counts" LEFT JOIN "kanon_run_lookup_sensitive0" "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) "value_counts")
 
--- «evaluate/achieved 13»
+-- «evaluate/achieved 11»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN «evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS INT) AS "value_rows", CAST(COUNT(*) AS INT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value_code", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1", "value_code") "held" LEFT JOIN "kanon_run_reference0" "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) "counted") "ranked" GROUP BY "k0", "k1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked"
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_domain_sensitive0" AS «hierarchies/nesting 41»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 36»,
-«evaluate/achieved 12»
-«evaluate/achieved 13»;
+"kanon_run_domain_sensitive0" AS «hierarchies/nesting 43»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 37»,
+«evaluate/achieved 10»
+«evaluate/achieved 11»;
 
--- «hierarchies/nesting 43»
+-- «hierarchies/nesting 45»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS INT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS INT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INT) AS "s2", '*' AS "l3" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 8» END AS "l1", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") "distinct_values") "labelled")
 
--- «hierarchies/nesting 42»
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 43»
+-- «hierarchies/nesting 44»
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 45»
 
 -- hierarchies/nesting
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 42»
+«hierarchies/nesting 44»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) "split";
 
 -- hierarchies/coverage
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 42»
-«hierarchies/coverage 37»;
+«hierarchies/nesting 44»
+«hierarchies/coverage 38»;
 
 -- hierarchies/below_top
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-«hierarchies/nesting 42»
+«hierarchies/nesting 44»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" "checked";
 
 -- evaluate/achieved
 WITH "kanon_run_raw0" AS (SELECT CAST("original"."dx" AS VARCHAR2(4000)) AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" "original" GROUP BY CAST("original"."dx" AS VARCHAR2(4000))),
-"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 43»,
-«evaluate/achieved 12»
-«evaluate/achieved 13»;
+"kanon_run_lookup_sensitive0" AS «hierarchies/nesting 45»,
+«evaluate/achieved 10»
+«evaluate/achieved 11»;
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS INT) AS VARCHAR2(4000))) - CASE WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS INT) AS VARCHAR2(4000)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_rows", CAST(CAST(COUNT(*) AS INT) AS INT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "q1", 1 AS "row_count" FROM "clinic"."other" "checked") "frequency" GROUP BY "q0", "q1") "classes") "flagged") "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" "checked";
@@ -3364,30 +3547,30 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."before" "checked") "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", CAST("checked"."sex" AS VARCHAR2(4000)) AS "k1", "checked"."person" AS "person", CAST("checked"."dx" AS VARCHAR2(4000)) AS "value" FROM "clinic"."other" "checked") "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" "older" JOIN "kanon_run_with_present_rows" "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" "earlier_rows") "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" "present_rows") "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" "moves" JOIN "kanon_run_with_earlier_classes" "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" "present_rows") "every_row" WHERE NOT "person" IS NULL GROUP BY "person") "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" "checked") + (SELECT COUNT(*) FROM "clinic"."other" "checked") AS "all_rows" FROM DUAL;
 
--- «hierarchies/nesting 44»
+-- «hierarchies/nesting 46»
 WITH "kanon_run_downcoded0_people" AS «hierarchies/nesting 23»,
 
--- «hierarchies/nesting 46»
+-- «hierarchies/nesting 48»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
 
--- «hierarchies/nesting 45»
-"kanon_run_lookup0" AS «hierarchies/nesting 46»
+-- «hierarchies/nesting 47»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»
 
 -- hierarchies/nesting
-«hierarchies/nesting 44»
-«hierarchies/nesting 45»
+«hierarchies/nesting 46»
+«hierarchies/nesting 47»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 38»
-"kanon_run_lookup0" AS «hierarchies/nesting 46»,
-
 -- «hierarchies/coverage 39»
+"kanon_run_lookup0" AS «hierarchies/nesting 48»,
+
+-- «hierarchies/coverage 40»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»
+«hierarchies/nesting 46»
+«hierarchies/coverage 39»
+"kanon_run_lookup1" AS «hierarchies/coverage 40»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3401,7 +3584,7 @@ WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/nesting 45»
+«hierarchies/nesting 47»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -3417,7 +3600,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" "vectors" JOIN "kanon_run_downcoded0_cover0" "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/coverage 39»,
+"kanon_run_lookup1" AS «hierarchies/coverage 40»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -3437,7 +3620,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3455,7 +3638,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 38»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3477,8 +3660,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/nesting 46»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3492,8 +3675,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 44»
-«hierarchies/coverage 38»
+«hierarchies/nesting 46»
+«hierarchies/coverage 39»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3506,30 +3689,30 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/nesting 47»
+-- «hierarchies/nesting 49»
 WITH "kanon_run_downcoded1_people" AS «hierarchies/nesting 23»,
 
--- «hierarchies/nesting 49»
+-- «hierarchies/nesting 51»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1", '*' AS "l2" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0", CASE WHEN "value" IS NULL THEN NULL ELSE «hierarchies/nesting 9» END AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
 
--- «hierarchies/nesting 48»
-"kanon_run_lookup0" AS «hierarchies/nesting 49»
+-- «hierarchies/nesting 50»
+"kanon_run_lookup0" AS «hierarchies/nesting 51»
 
 -- hierarchies/nesting
-«hierarchies/nesting 47»
-«hierarchies/nesting 48»
+«hierarchies/nesting 49»
+«hierarchies/nesting 50»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
 
--- «hierarchies/coverage 40»
-"kanon_run_lookup0" AS «hierarchies/nesting 49»,
-
 -- «hierarchies/coverage 41»
+"kanon_run_lookup0" AS «hierarchies/nesting 51»,
+
+-- «hierarchies/coverage 42»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", '*' AS "l1" FROM (SELECT "value", CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR2(4000))) END AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "distinct_values") "labelled")
 
 -- hierarchies/coverage
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»
+«hierarchies/nesting 49»
+«hierarchies/coverage 41»
+"kanon_run_lookup1" AS «hierarchies/coverage 42»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3543,11 +3726,11 @@ WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/nesting 48»
+«hierarchies/nesting 50»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") "found" LEFT JOIN (SELECT DISTINCT CAST("l0" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT CAST("l1" AS VARCHAR2(4000)) AS "label", 1 AS "known" FROM "kanon_run_lookup0") "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/coverage 41»,
+"kanon_run_lookup1" AS «hierarchies/coverage 42»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l0" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l0" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l0" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST("lookup"."l1" AS VARCHAR2(4000)), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN RTRIM(RTRIM(CAST("lookup"."l1" AS VARCHAR2(4000)), '0'), '.') ELSE CAST("lookup"."l1" AS VARCHAR2(4000)) END) AS "label" FROM "kanon_run_lookup1" "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -3582,7 +3765,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3600,7 +3783,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 40»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3619,8 +3802,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
+«hierarchies/nesting 49»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3634,8 +3817,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/nesting 47»
-«hierarchies/coverage 40»
+«hierarchies/nesting 49»
+«hierarchies/coverage 41»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3648,13 +3831,13 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE 1.0 * "known" / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" "classes" CROSS JOIN (SELECT 1 AS "known_ones" FROM DUAL UNION ALL SELECT 0 AS "known_ones" FROM DUAL) "sorts" WHERE "known_ones" = 0 OR "known" > 0) "cases";
 
--- «hierarchies/coverage 42»
+-- «hierarchies/coverage 43»
 "kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") "found" LEFT JOIN «hierarchies/coverage 10» "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0"),
 
 -- hierarchies/coverage
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «hierarchies/coverage 20»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -3682,7 +3865,7 @@ UNION ALL
 «hierarchies/nesting 26»
 «disclosure/attacks/consistent 1»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -3701,7 +3884,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/graph
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -3721,7 +3904,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 -- disclosure/attacks/counted
 «hierarchies/nesting 26»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS (
@@ -3742,7 +3925,7 @@ SELECT CAST('b' AS VARCHAR2(4000)) AS "l0", CAST('1' AS VARCHAR2(4000)) AS "l1" 
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 "kanon_run_domain0" AS «hierarchies/nesting 10»,
-«hierarchies/coverage 42»
+«hierarchies/coverage 43»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS (
 SELECT CAST('a' AS VARCHAR2(4000)) AS "l0", CAST('0' AS VARCHAR2(4000)) AS "l1" FROM DUAL
@@ -3812,6 +3995,136 @@ WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS 
 
 -- disclosure/risk/combinations
 WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS "combination", SUM(CASE WHEN "class_size" > 0 THEN 1 ELSE 0 END) AS "classes", SUM("class_size") AS "records", SUM(CASE WHEN "class_size" = 1 THEN 1 ELSE 0 END) AS "uniques", SUM(CAST("class_size" AS DOUBLE PRECISION) * CAST("class_size" - 1 AS DOUBLE PRECISION)) AS "alike_pairs", SUM("class_rows") AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."visits" "checked") AS "all_rows" FROM (SELECT SUM("row_count") AS "class_size", SUM("row_count") AS "class_rows" FROM "kanon_run_with_vectors" "vectors" GROUP BY "q0", "q1") "classes";
+
+-- tables/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age";
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", 0 AS "unknown_rows", 0 AS "blank_rows", 0 AS "negative", 0 AS "most" FROM "kanon_scratch"."kanon_run_raw";
+
+-- engines/scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_domain0"]', '(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE "kanon_scratch"."kanon_run_domain0" ("l0" VARCHAR2(4000) NOT NULL, "l1" VARCHAR2(4000) NOT NULL, "l2" VARCHAR2(4000) NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_scratch"."kanon_run_domain0"
+SELECT CAST('M' AS VARCHAR2(4000)), CAST('x' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL
+UNION ALL
+SELECT CAST('F' AS VARCHAR2(4000)), CAST('y' AS VARCHAR2(4000)), CAST('*' AS VARCHAR2(4000)) FROM DUAL;
+
+-- hierarchies/lookup_rows
+CREATE TABLE "kanon_scratch"."kanon_run_lookup0" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_scratch"."kanon_run_raw") "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS INT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS INT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INT) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS INT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INT) AS "s1" FROM "kanon_scratch"."kanon_run_domain0") "labelled" ON (CAST("found"."value" AS VARCHAR2(4000))) = "labelled"."l0";
+
+-- hierarchies/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_scratch"."kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) "split";
+
+-- engines/scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_finest"]', '(the time)');
+
+-- tables/finest
+CREATE TABLE "kanon_scratch"."kanon_run_finest" AS SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "c0_0", CAST("lookup0"."l1" AS VARCHAR2(4000)) AS "c0_1", CAST("lookup1"."l0" AS VARCHAR2(4000)) AS "c1_0", CAST(SUM("vectors"."row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY CAST("lookup0"."l0" AS VARCHAR2(4000)), CAST("lookup0"."l1" AS VARCHAR2(4000)), CAST("lookup1"."l0" AS VARCHAR2(4000));
+
+-- tables/judged
+SELECT (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_finest") AS "judged_rows", (SELECT SUM("row_count") FROM "kanon_scratch"."kanon_run_raw") AS "all_rows" FROM DUAL;
+
+-- engines/scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_cells"]', '(the time)');
+
+-- tables/cells
+CREATE TABLE "kanon_scratch"."kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_0", "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", CAST(NULL AS VARCHAR2(4000)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c1_0") "cells" WHERE "contributors" > 0;
+
+-- tables/count
+SELECT COUNT(*) AS "cell_count" FROM "kanon_scratch"."kanon_run_cells";
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", "alone" AS "contributor", "by_dominance", "by_difference0" FROM "kanon_scratch"."kanon_run_cells";
+
+-- engines/scratch/record
+INSERT INTO "kanon_scratch"."kanon_sql_scratch" VALUES ('run', '["kanon_scratch", "kanon_run_protected"]', '(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE "kanon_scratch"."kanon_run_protected" ("l0" VARCHAR2(4000) NOT NULL, "l1" VARCHAR2(4000) NOT NULL, "l2" VARCHAR2(4000) NOT NULL, "l3" VARCHAR2(4000) NOT NULL, "l4" VARCHAR2(4000) NOT NULL, "l5" VARCHAR2(4000) NOT NULL, "l6" VARCHAR2(4000) NOT NULL, "l7" VARCHAR2(4000) NOT NULL, "l8" VARCHAR2(4000) NOT NULL, "l9" VARCHAR2(4000) NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_scratch"."kanon_run_protected"
+SELECT CAST('1' AS VARCHAR2(4000)), CAST('0' AS VARCHAR2(4000)), CAST('1' AS VARCHAR2(4000)), CAST('0' AS VARCHAR2(4000)), CAST('1' AS VARCHAR2(4000)), CAST('0' AS VARCHAR2(4000)), CAST('1' AS VARCHAR2(4000)), CAST('0' AS VARCHAR2(4000)), CAST('1' AS VARCHAR2(4000)), CAST('0' AS VARCHAR2(4000)) FROM DUAL;
+
+-- tables/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT CASE WHEN "loaded"."l0" = '1' THEN "loaded"."l1" END AS "sex", CASE WHEN "loaded"."l2" = '1' THEN CAST("loaded"."l3" AS INT) END AS "sex_level", CASE WHEN "loaded"."l4" = '1' THEN "loaded"."l5" END AS "age", CASE WHEN "loaded"."l6" = '1' THEN CAST("loaded"."l7" AS INT) END AS "value", CASE WHEN "loaded"."l8" = '1' THEN CAST("loaded"."l9" AS INT) END AS "suppressed" FROM "kanon_scratch"."kanon_run_protected" "loaded";
+
+-- tables/read
+SELECT "written"."sex", "written"."sex_level", "written"."age", "written"."value", "written"."suppressed" FROM "clinic"."kanon_run_release" "written";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "oracle ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000));
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", SUM(CASE WHEN "unit" IS NULL THEN "row_count" ELSE 0 END) AS "unknown_rows", 0 AS "blank_rows", 0 AS "negative", 0 AS "most" FROM "kanon_scratch"."kanon_run_raw";
+
+-- tables/finest
+CREATE TABLE "kanon_scratch"."kanon_run_finest" AS SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "c0_0", CAST("lookup0"."l1" AS VARCHAR2(4000)) AS "c0_1", CAST("lookup1"."l0" AS VARCHAR2(4000)) AS "c1_0", "vectors"."unit" AS "unit", CAST(SUM("vectors"."row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY CAST("lookup0"."l0" AS VARCHAR2(4000)), CAST("lookup0"."l1" AS VARCHAR2(4000)), CAST("lookup1"."l0" AS VARCHAR2(4000)), "vectors"."unit";
+
+-- tables/cells
+CREATE TABLE "kanon_scratch"."kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_0", "c0_1", "c1_0", "unit") "persons" GROUP BY "c0_0", "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_1", "c1_0", "unit") "persons" GROUP BY "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", CAST(NULL AS VARCHAR2(4000)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c1_0", "unit") "persons" GROUP BY "c1_0") "cells" WHERE "contributors" > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "persons", "method": "suppression"}, "versions": {"engine": "oracle ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/cells
+CREATE TABLE "kanon_scratch"."kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_0", "c0_1", "c1_0", "unit") "persons" GROUP BY "c0_0", "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c0_1", "c1_0", "unit") "persons" GROUP BY "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", CAST(NULL AS VARCHAR2(4000)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_scratch"."kanon_run_finest" "finest" GROUP BY "c1_0", "unit") "persons" GROUP BY "c1_0") "cells" WHERE "contributors" > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "oracle ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS "amount", MIN("kanon_source"."person") AS "least", MAX("kanon_source"."person") AS "most", COUNT("kanon_source"."person") AS "known_count", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", "kanon_source"."person";
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", 0 AS "unknown_rows", SUM("row_count" - "known_count") AS "blank_rows", SUM(CASE WHEN "least" < 0 THEN 1 ELSE 0 END) AS "negative", MAX("most") AS "most" FROM "kanon_scratch"."kanon_run_raw";
+
+-- tables/finest
+CREATE TABLE "kanon_scratch"."kanon_run_finest" AS SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "c0_0", CAST("lookup0"."l1" AS VARCHAR2(4000)) AS "c0_1", CAST("lookup1"."l0" AS VARCHAR2(4000)) AS "c1_0", "vectors"."amount" AS "amount", CAST(SUM("vectors"."known_count") AS INT) AS "contribution_count", CAST(SUM("vectors"."row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY CAST("lookup0"."l0" AS VARCHAR2(4000)), CAST("lookup0"."l1" AS VARCHAR2(4000)), CAST("lookup1"."l0" AS VARCHAR2(4000)), "vectors"."amount";
+
+-- «tables/cells 1»
+(CASE WHEN (10000 * "first_n") > (7500 * "cell_value") THEN CAST(((((10000 * "first_n") - (7500 * "cell_value") + 7500 - 1)) - MOD((((10000 * "first_n") - (7500 * "cell_value") + 7500 - 1)), (7500))) / (7500) AS INT) ELSE 0 END AS INT)
+
+-- «tables/cells 2»
+(CASE WHEN (1000 * "first_1") > (10000 * ("cell_value" - "first_2")) THEN CAST(((((1000 * "first_1") - (10000 * ("cell_value" - "first_2")) + 10000 - 1)) - MOD((((1000 * "first_1") - (10000 * ("cell_value" - "first_2")) + 10000 - 1)), (10000))) / (10000) AS INT) ELSE 0 END AS INT)
+
+-- «tables/cells 3»
+(CASE WHEN (1000 * "first_1") > (5000 * ("cell_value" - "first_2")) THEN CAST(((((1000 * "first_1") - (5000 * ("cell_value" - "first_2")) + 5000 - 1)) - MOD((((1000 * "first_1") - (5000 * ("cell_value" - "first_2")) + 5000 - 1)), (5000))) / (5000) AS INT) ELSE 0 END AS INT)
+
+-- tables/cells
+CREATE TABLE "kanon_scratch"."kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "amount") "contributions") "ranked" GROUP BY "c0_0", "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c0_1", "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_1", "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_1", "c1_0", "amount") "contributions") "ranked" GROUP BY "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", CAST(NULL AS VARCHAR2(4000)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c1_0", "amount") "contributions") "ranked" GROUP BY "c1_0") "cells" WHERE "contributors" > 0;
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", "alone" AS "contributor", "by_dominance", "by_difference0", "by_difference1" FROM "kanon_scratch"."kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', '3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "oracle ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TABLE "kanon_scratch"."kanon_run_raw" AS SELECT CAST("kanon_source"."sex" AS VARCHAR2(4000)) AS "q0", "kanon_source"."age" AS "q1", CAST("kanon_source"."dx" AS VARCHAR2(4000)) AS "unit", CAST(SUM("kanon_source"."person") AS INT) AS "amount", MIN("kanon_source"."person") AS "least", MAX("kanon_source"."person") AS "most", COUNT("kanon_source"."person") AS "known_count", COUNT(*) AS "row_count" FROM "clinic"."visits" "kanon_source" GROUP BY CAST("kanon_source"."sex" AS VARCHAR2(4000)), "kanon_source"."age", CAST("kanon_source"."dx" AS VARCHAR2(4000));
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", SUM(CASE WHEN "unit" IS NULL THEN "row_count" ELSE 0 END) AS "unknown_rows", SUM("row_count" - "known_count") AS "blank_rows", SUM(CASE WHEN "least" < 0 THEN 1 ELSE 0 END) AS "negative", MAX("most") AS "most" FROM "kanon_scratch"."kanon_run_raw";
+
+-- tables/finest
+CREATE TABLE "kanon_scratch"."kanon_run_finest" AS SELECT CAST("lookup0"."l0" AS VARCHAR2(4000)) AS "c0_0", CAST("lookup0"."l1" AS VARCHAR2(4000)) AS "c0_1", CAST("lookup1"."l0" AS VARCHAR2(4000)) AS "c1_0", "vectors"."unit" AS "unit", CAST(SUM("vectors"."amount") AS INT) AS "amount", CAST(SUM("vectors"."known_count") AS INT) AS "contribution_count", CAST(SUM("vectors"."row_count") AS INT) AS "row_count" FROM "kanon_scratch"."kanon_run_raw" "vectors" JOIN "kanon_scratch"."kanon_run_lookup0" "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_scratch"."kanon_run_lookup1" "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY CAST("lookup0"."l0" AS VARCHAR2(4000)), CAST("lookup0"."l1" AS VARCHAR2(4000)), CAST("lookup1"."l0" AS VARCHAR2(4000)), "vectors"."unit";
+
+-- tables/cells
+CREATE TABLE "kanon_scratch"."kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "unit") "contributions") "ranked" GROUP BY "c0_0", "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c0_1", "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_1", "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_1", "c1_0", "unit") "contributions") "ranked" GROUP BY "c0_1", "c1_0") "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR2(4000)) AS "c0_0", CAST(NULL AS VARCHAR2(4000)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS INT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_scratch"."kanon_run_finest" "finest" WHERE NOT "amount" IS NULL GROUP BY "c1_0", "unit") "contributions") "ranked" GROUP BY "c1_0") "cells" WHERE "contributors" > 0;
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", CASE WHEN "alone" = 1 THEN DENSE_RANK() OVER (ORDER BY "first_unit") ELSE 0 END AS "contributor", "by_dominance", "by_difference0", "by_difference1" FROM "kanon_scratch"."kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', 'pending', 'cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "oracle ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- verbs/doctor/probe_text
 WITH "kanon_run_with_texts" AS (SELECT 'a' AS "probe" FROM DUAL UNION ALL SELECT 'A' AS "probe" FROM DUAL UNION ALL SELECT 'a ' AS "probe" FROM DUAL UNION ALL SELECT 'á' AS "probe" FROM DUAL), "kanon_run_with_exact_texts" AS (SELECT CAST("probe" AS VARCHAR2(4000)) AS "probe" FROM "kanon_run_with_texts" "texts"), "kanon_run_with_probes" AS (SELECT "probe" FROM "kanon_run_with_exact_texts" "exact_texts" GROUP BY "probe") SELECT COUNT(*) AS "different" FROM "kanon_run_with_probes" "probes";

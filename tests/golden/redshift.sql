@@ -1073,18 +1073,21 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '06dd90242c104310b8f25a7ca03083e0f9b8ac88b1f3062f1740721b23e3f347', '{"published_at": "(the time)"}');
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT COLLATE(CAST("checked"."person" AS VARCHAR(MAX)), 'case_sensitive')) AS "persons" FROM "clinic"."census" AS "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT COLLATE(CAST("checked"."person" AS VARCHAR(MAX)), 'case_sensitive')) AS "different" FROM "clinic"."census" AS "checked";
 
 -- hierarchies/blank_ends
-SELECT COUNT(*) AS "blank_ends" FROM "clinic"."census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
+SELECT COUNT(*) AS "blank_ends" FROM "clinic"."census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."person" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- frequency/raw
-CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive');
+-- frequency/population/by_person
+CREATE TEMPORARY TABLE "kanon_run_population0" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST(CAST(COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive') AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') AS "person", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" WHERE NOT COLLATE(CAST(CAST(COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive') AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') IS NULL GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST(CAST(COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive') AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive');
+
+-- frequency/population/moving
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_population0" GROUP BY "person" HAVING COUNT(*) > 1) AS "several";
 
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive');
 
--- frequency/with_populations
+-- frequency/population/known
 CREATE TEMPORARY TABLE "kanon_run_known" AS SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population0";
 
 -- hierarchies/lookup_rules
@@ -1093,11 +1096,11 @@ CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "value", "l0", CAST(DENSE_R
 -- hierarchies/coverage
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
--- frequency/with_populations
-CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_raw" UNION ALL SELECT "q0", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0";
+-- frequency/population/people
+CREATE TEMPORARY TABLE "kanon_run_people0" AS SELECT "q0", CAST(NULL AS VARCHAR(MAX)) AS "value_code", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_raw" UNION ALL SELECT "q0", "person" AS "value_code", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0";
 
 -- frequency/encode
-CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", 0 AS "person_count", 1 AS "value_code", 0 AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_people0" GROUP BY "q0") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
+CREATE TEMPORARY TABLE "kanon_run_present0" AS SELECT "lookup0"."c0" AS "code0", 0 AS "person_count", "vectors"."value_code" AS "value_code", 0 AS "reference_share", "vectors"."row_count" AS "row_count" FROM (SELECT "q0", "value_code", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_people0" GROUP BY "q0", "value_code") AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL));
 
 -- frequency/population/sums
 SELECT (SELECT SUM("row_count") FROM "kanon_run_present0") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_run_people0") AS "all_rows";
@@ -1109,7 +1112,7 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_frequency") + (SELECT COUNT(*) FROM "kan
 ("m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION))
 
 -- «evaluate/node 13»
-(SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("person_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code0") AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_run_present0" GROUP BY "code0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)))
+(SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM (SELECT "code0" AS "k0", CAST(SUM("row_count") AS BIGINT) AS "class_rows", CAST(SUM("person_count") AS BIGINT) AS "class_size" FROM "kanon_run_frequency" GROUP BY "code0") AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "code0" AS "k0", "value_code", SUM("row_count") AS "value_rows", SUM("person_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM "kanon_run_present0" GROUP BY "code0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)))
 
 -- evaluate/node
 SELECT 0 AS "node", COUNT(*) AS "classes", SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 1 ELSE 0 END) AS "kept_classes", SUM(CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 0 ELSE "class_rows" END) AS "suppressed", 0 AS "suppressed_monotone", SUM("class_rows") AS "judged_rows", SUM("class_size") AS "judged_sizes", 0 AS "padding_0" FROM «evaluate/node 13» AS "classes";
@@ -1121,7 +1124,7 @@ CREATE TEMPORARY TABLE "kanon_run_suppressed" AS SELECT "k0", "class_rows" FROM 
 CREATE TEMPORARY TABLE "kanon_run_staged" AS SELECT "lookup0"."l0" AS "sex", "kanon_source"."dx" AS "dx", COLLATE(CAST("kanon_source"."person" AS VARCHAR(MAX)), 'case_sensitive') AS "kanon_unit" FROM "clinic"."visits" AS "kanon_source" JOIN "kanon_run_lookup0" AS "lookup0" ON «release/write 3» LEFT JOIN "kanon_run_suppressed" AS "suppressed" ON "lookup0"."c0" = "suppressed"."k0" WHERE "suppressed"."class_rows" IS NULL;
 
 -- «frequency/population/sums 1»
-(SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_run_people0" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)))
+(SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "vectors"."value_code" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "vectors"."row_count" AS "row_count" FROM "kanon_run_people0" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)))
 
 -- frequency/population/sums
 SELECT (SELECT SUM("row_count") FROM «frequency/population/sums 1» AS "frequency") AS "encoded_rows", (SELECT SUM("row_count") FROM "kanon_run_people0") AS "all_rows";
@@ -1136,7 +1139,7 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_staged" AS "checked" WHERE RIGHT
 (CASE WHEN "m1" >= "class_size" AND "m1" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m1" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m1" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END)
 
 -- evaluate/achieved
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0", SUM("value_rows") AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» AS "frequency" GROUP BY "q0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1" FROM «evaluate/achieved 1» AS "base" JOIN (SELECT "k0", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «frequency/population/sums 1» AS "frequency" GROUP BY "q0", "value_code") AS "counted") AS "ranked" GROUP BY "k0") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "kanon_run_staged" AS "checked";
 
 -- release/manifest/insert
 INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', '{"published_at": "(the time)"}');
@@ -1690,9 +1693,12 @@ SELECT COLLATE(CAST('a' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 UNION ALL
 SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l2")
 
+-- «hierarchies/blank_ends 14»
+SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' '
+
 -- hierarchies/blank_ends
 WITH "kanon_run_domain0" AS «hierarchies/blank_ends 13»
-SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
+«hierarchies/blank_ends 14»;
 
 -- hierarchies/nesting
 WITH "kanon_run_domain0" AS «hierarchies/blank_ends 13»
@@ -1737,48 +1743,48 @@ SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 21» AS "cases" WH
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
 
--- «hierarchies/blank_ends 15»
+-- «hierarchies/blank_ends 16»
 (SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "p0", COLLATE«hierarchies/blank_ends 6» AS "p1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE«hierarchies/blank_ends 6»)
 
--- «hierarchies/blank_ends 14»
-WITH "kanon_run_joined_people" AS «hierarchies/blank_ends 15»,
-
--- «hierarchies/blank_ends 17»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
-
--- «hierarchies/blank_ends 16»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 17»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 14»
-«hierarchies/blank_ends 16»
-«hierarchies/blank_ends 3»;
-
--- «hierarchies/blank_ends 19»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 15»
+WITH "kanon_run_joined_people" AS «hierarchies/blank_ends 16»,
 
 -- «hierarchies/blank_ends 18»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 19»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 17»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 18»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 14»
-«hierarchies/blank_ends 18»
+«hierarchies/blank_ends 15»
+«hierarchies/blank_ends 17»
+«hierarchies/blank_ends 3»;
+
+-- «hierarchies/blank_ends 20»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 19»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 20»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 15»
+«hierarchies/blank_ends 19»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 14»
-«hierarchies/blank_ends 16»
+«hierarchies/blank_ends 15»
+«hierarchies/blank_ends 17»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- «hierarchies/coverage 10»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 17»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 18»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 14»
+«hierarchies/blank_ends 15»
 «hierarchies/coverage 10»
-«hierarchies/blank_ends 18»
+«hierarchies/blank_ends 19»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_joined_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1790,16 +1796,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 7»
-"kanon_run_joined_people" AS «hierarchies/blank_ends 15»,
+"kanon_run_joined_people" AS «hierarchies/blank_ends 16»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 5»
 «disclosure/attacks/level_misses 7»
-«hierarchies/blank_ends 16»
+«hierarchies/blank_ends 17»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 14»
+«hierarchies/blank_ends 15»
 «hierarchies/coverage 10»
 "kanon_run_joined_labels0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -1808,7 +1814,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_joined0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 2»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 19»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 20»,
 
 -- «disclosure/attacks/unknown 3»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_joined_labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -1834,11 +1840,11 @@ WITH "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 8»
 «disclosure/attacks/level_misses 7»
-«hierarchies/blank_ends 16»
+«hierarchies/blank_ends 17»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_joined_labels1") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 14»
+«hierarchies/blank_ends 15»
 «hierarchies/coverage 10»
 "kanon_run_joined_labels1" AS «disclosure/attacks/level_misses 9»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_joined_labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -1898,7 +1904,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."p1" AS "p1", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 3 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_joined_people" AS "people" JOIN "kanon_run_joined_told" AS "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) AND ("people"."p1" = "own"."p1" OR ("people"."p1" IS NULL AND "own"."p1" IS NULL)) JOIN "kanon_run_with_sized" AS "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 14»
+«hierarchies/blank_ends 15»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
@@ -1918,7 +1924,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_joined_people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_people") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_people") AS "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels0") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels0") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels0") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels0") AS "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_joined_labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_joined_labels1") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_joined_labels1") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_joined_labels1") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_joined_labels1") AS "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 34» AS "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/blank_ends 14»
+«hierarchies/blank_ends 15»
 "kanon_run_joined_each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_joined_people"),
 «hierarchies/coverage 10»
 «disclosure/attacks/counted 22»
@@ -1937,48 +1943,48 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 «disclosure/attacks/counted 32»
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_joined_told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 33», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM("fewest") AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 34» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
 
--- «hierarchies/blank_ends 21»
+-- «hierarchies/blank_ends 22»
 (SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "p0", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive'))
 
--- «hierarchies/blank_ends 20»
-WITH "kanon_run_values_0__people" AS «hierarchies/blank_ends 21»,
-
--- «hierarchies/blank_ends 23»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
-
--- «hierarchies/blank_ends 22»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 23»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 20»
-«hierarchies/blank_ends 22»
-«hierarchies/blank_ends 3»;
-
--- «hierarchies/blank_ends 25»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 21»
+WITH "kanon_run_values_0__people" AS «hierarchies/blank_ends 22»,
 
 -- «hierarchies/blank_ends 24»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 25»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 23»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 24»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 20»
-«hierarchies/blank_ends 24»
+«hierarchies/blank_ends 21»
+«hierarchies/blank_ends 23»
+«hierarchies/blank_ends 3»;
+
+-- «hierarchies/blank_ends 26»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 25»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 26»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 21»
+«hierarchies/blank_ends 25»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 20»
-«hierarchies/blank_ends 22»
+«hierarchies/blank_ends 21»
+«hierarchies/blank_ends 23»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- «hierarchies/coverage 11»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 23»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 24»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 20»
+«hierarchies/blank_ends 21»
 «hierarchies/coverage 11»
-«hierarchies/blank_ends 24»
+«hierarchies/blank_ends 25»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_values_0__people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -1990,16 +1996,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 12»
-"kanon_run_values_0__people" AS «hierarchies/blank_ends 21»,
+"kanon_run_values_0__people" AS «hierarchies/blank_ends 22»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 10»
 «disclosure/attacks/level_misses 12»
-«hierarchies/blank_ends 22»
+«hierarchies/blank_ends 23»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 20»
+«hierarchies/blank_ends 21»
 «hierarchies/coverage 11»
 "kanon_run_values_0__labels0" AS «disclosure/attacks/level_misses 11»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -2008,7 +2014,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_values_0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 7»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 25»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 26»,
 
 -- «disclosure/attacks/unknown 8»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_values_0__labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2031,11 +2037,11 @@ WITH "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 13»
 «disclosure/attacks/level_misses 12»
-«hierarchies/blank_ends 22»
+«hierarchies/blank_ends 23»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_values_0__labels1") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 20»
+«hierarchies/blank_ends 21»
 «hierarchies/coverage 11»
 "kanon_run_values_0__labels1" AS «disclosure/attacks/level_misses 14»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_values_0__labels1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -2095,7 +2101,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT "people"."q0" AS "q0", "people"."q1" AS "q1", "people"."p0" AS "p0", "people"."row_count" AS "people", CAST(1 AS DOUBLE PRECISION) / CAST("sized"."size" AS DOUBLE PRECISION) AS "risk", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "exposed", CASE WHEN "sized"."size" < 2 THEN 1 ELSE 0 END AS "beyond" FROM "kanon_run_values_0__people" AS "people" JOIN "kanon_run_values_0__told" AS "own" ON "own"."mark" = 1 AND "own"."release_count" > 1 AND ("people"."q0" = "own"."q0" OR ("people"."q0" IS NULL AND "own"."q0" IS NULL)) AND ("people"."q1" = "own"."q1" OR ("people"."q1" IS NULL AND "own"."q1" IS NULL)) AND ("people"."p0" = "own"."p0" OR ("people"."p0" IS NULL AND "own"."p0" IS NULL)) JOIN "kanon_run_with_sized" AS "sized" ON "own"."releases" = "sized"."releases" AND ("own"."q0" = "sized"."q0" OR ("own"."q0" IS NULL AND "sized"."q0" IS NULL)) AND ("own"."q1" = "sized"."q1" OR ("own"."q1" IS NULL AND "sized"."q1" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 20»
+«hierarchies/blank_ends 21»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 11»
 «disclosure/attacks/counted 35»
@@ -2115,7 +2121,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 "kanon_run_with_together" AS (SELECT DISTINCT "q0", "q1", "releases", "release_count", "mark" FROM "kanon_run_values_0__told" WHERE "first_mark" = 1 AND "release_count" > 1), "kanon_run_with_common" AS «disclosure/attacks/counted 46», "kanon_run_with_sized" AS (SELECT "q0", "q1", "releases", SUM(1) AS "size" FROM "kanon_run_with_common" AS "common" GROUP BY "q0", "q1", "releases") SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", (SELECT SUM("row_count") FROM "kanon_run_values_0__people") AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__people") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels0") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels0") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels0") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", (SELECT SUM("own"."row_count") FROM "kanon_run_values_0__labels1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_values_0__labels1") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_values_0__labels1") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_values_0__labels1") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found2" FROM «disclosure/attacks/counted 47» AS "cases";
 
 -- disclosure/attacks/revealed
-«hierarchies/blank_ends 20»
+«hierarchies/blank_ends 21»
 "kanon_run_values_0__each" AS (SELECT DISTINCT "q0", "q1" FROM "kanon_run_values_0__people"),
 «hierarchies/coverage 11»
 «disclosure/attacks/counted 35»
@@ -2182,45 +2188,45 @@ SELECT COUNT(*) AS "row_count" FROM "clinic"."visits_release" AS "counted";
 -- release/count
 SELECT COUNT(*) AS "row_count" FROM "clinic"."before" AS "counted";
 
--- «hierarchies/blank_ends 26»
-WITH "kanon_run_placed_people" AS «hierarchies/blank_ends 15»,
-
--- «hierarchies/blank_ends 28»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
-
 -- «hierarchies/blank_ends 27»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 28»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 26»
-«hierarchies/blank_ends 27»
-«hierarchies/blank_ends 3»;
-
--- «hierarchies/blank_ends 30»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+WITH "kanon_run_placed_people" AS «hierarchies/blank_ends 16»,
 
 -- «hierarchies/blank_ends 29»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 30»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 28»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 29»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 26»
-«hierarchies/blank_ends 29»
+«hierarchies/blank_ends 27»
+«hierarchies/blank_ends 28»
+«hierarchies/blank_ends 3»;
+
+-- «hierarchies/blank_ends 31»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 30»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 31»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 27»
+«hierarchies/blank_ends 30»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 26»
 «hierarchies/blank_ends 27»
+«hierarchies/blank_ends 28»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- «hierarchies/coverage 12»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 28»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 29»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
-«hierarchies/blank_ends 29»
+«hierarchies/blank_ends 30»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_placed_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2229,16 +2235,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»,
 
 -- «disclosure/attacks/level_misses 16»
-"kanon_run_placed_people" AS «hierarchies/blank_ends 15»,
+"kanon_run_placed_people" AS «hierarchies/blank_ends 16»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 15»
 «disclosure/attacks/level_misses 16»
-«hierarchies/blank_ends 27»
+«hierarchies/blank_ends 28»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
 "kanon_run_placed0" AS «disclosure/attacks/level_misses 6»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed0" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -2247,7 +2253,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_placed0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 12»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 30»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 31»,
 
 -- «disclosure/attacks/unknown 13»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_placed0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2267,14 +2273,14 @@ WITH "kanon_run_placed1" AS «disclosure/attacks/level_misses 9»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 17»
 «disclosure/attacks/level_misses 16»
-«hierarchies/blank_ends 27»
+«hierarchies/blank_ends 28»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_placed1") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- «disclosure/attacks/level_differences 2»
 "kanon_run_placed1" AS «disclosure/attacks/level_misses 9»
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
 «disclosure/attacks/level_differences 2»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_placed1" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -2307,7 +2313,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (SELECT SUM("own"."row_count") FROM "kanon_run_placed1" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_placed1") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_placed1") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_placed1") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL)) JOIN (SELECT DISTINCT "p1" AS "value" FROM "kanon_run_placed1") AS "again3" ON ("own"."p1" = "again3"."value" OR ("own"."p1" IS NULL AND "again3"."value" IS NULL)))
 
 -- frequency/all_found
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
 «disclosure/attacks/unknown 12»
 «frequency/all_found 1»
@@ -2339,7 +2345,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", SUM("held") AS "held", SUM("possible") AS "possible" FROM (SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", "held", 0 AS "possible" FROM "kanon_run_with_placed" AS "placed" UNION ALL SELECT "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1", 0 AS "held", "possible" FROM "kanon_run_with_behind" AS "behind") AS "both_counts" GROUP BY "r0_q0", "r0_q1", "r0_p0", "r0_p1", "r1_q0", "r1_q1", "r1_p0", "r1_p1")
 
 -- disclosure/attacks/position_cells
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
@@ -2351,7 +2357,7 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 "kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r0_p0", "r0_p1") AS "class0", DENSE_RANK() OVER (ORDER BY "r1_q0", "r1_q1", "r1_p0", "r1_p1") AS "class1", DENSE_RANK() OVER (ORDER BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") AS "joint_class", "held", "possible" FROM «disclosure/attacks/position_cells 8» AS "cells" LIMIT 200001;
 
 -- disclosure/attacks/position_revealed
-«hierarchies/blank_ends 26»
+«hierarchies/blank_ends 27»
 «hierarchies/coverage 12»
 «frequency/all_found 1»
 «disclosure/attacks/unknown 11»
@@ -2362,48 +2368,48 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 «disclosure/attacks/position_cells 3»
 "kanon_run_with_placed" AS «disclosure/attacks/position_cells 4», "kanon_run_with_behind" AS «disclosure/attacks/position_cells 7» SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", "people" FROM (SELECT "r0_q0", "r0_q1", "r1_q0", "r1_q1", SUM("held") AS "held", SUM(CASE WHEN "held" < "possible" THEN "held" ELSE "possible" END) AS "people" FROM «disclosure/attacks/position_cells 8» AS "cells" GROUP BY "r0_q0", "r0_q1", "r1_q0", "r1_q1") AS "joint_classes" WHERE "held" < 3 AND "people" > 0 ORDER BY "held", "r0_q0", "r0_q1", "r1_q0", "r1_q1" LIMIT 3;
 
--- «hierarchies/blank_ends 32»
+-- «hierarchies/blank_ends 33»
 (SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age")
 
--- «hierarchies/blank_ends 31»
-WITH "kanon_run_ordered_values" AS «hierarchies/blank_ends 32»,
-
--- «hierarchies/blank_ends 34»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
-
--- «hierarchies/blank_ends 33»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 34»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 31»
-«hierarchies/blank_ends 33»
-«hierarchies/blank_ends 3»;
-
--- «hierarchies/blank_ends 36»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+-- «hierarchies/blank_ends 32»
+WITH "kanon_run_ordered_values" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 35»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 36»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 34»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 35»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 31»
-«hierarchies/blank_ends 35»
+«hierarchies/blank_ends 32»
+«hierarchies/blank_ends 34»
+«hierarchies/blank_ends 3»;
+
+-- «hierarchies/blank_ends 37»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_values") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 36»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 37»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 32»
+«hierarchies/blank_ends 36»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 31»
-«hierarchies/blank_ends 33»
+«hierarchies/blank_ends 32»
+«hierarchies/blank_ends 34»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- «hierarchies/coverage 13»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 34»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 35»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 31»
+«hierarchies/blank_ends 32»
 «hierarchies/coverage 13»
-«hierarchies/blank_ends 35»
+«hierarchies/blank_ends 36»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_ordered_values" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2413,70 +2419,70 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 
 -- disclosure/attacks/level_misses
 WITH "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
-"kanon_run_ordered_values" AS «hierarchies/blank_ends 32»,
-«hierarchies/blank_ends 33»
+"kanon_run_ordered_values" AS «hierarchies/blank_ends 33»,
+«hierarchies/blank_ends 34»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 31»
+«hierarchies/blank_ends 32»
 «hierarchies/coverage 13»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_ordered_labels" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
 
 -- disclosure/attacks/order
-«hierarchies/blank_ends 31»
+«hierarchies/blank_ends 32»
 «hierarchies/coverage 13»
 "kanon_run_ordered_labels" AS «disclosure/attacks/level_misses 18»,
 "kanon_run_ordered_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
-"kanon_run_lookup1" AS «hierarchies/blank_ends 36»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 37»,
 "kanon_run_ordered_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_ordered_labels") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 «disclosure/attacks/level_misses 16»
 «frequency/all_found 1»
 «disclosure/attacks/position_cells 2»
 "kanon_run_with_released_rows" AS (SELECT COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", COLLATE«disclosure/attacks/position_cells 5» AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "p0", COLLATE«disclosure/attacks/position_cells 6» AS "p1", "checked"."rowid" AS "row_id" FROM "clinic"."visits_release" AS "checked"), "kanon_run_with_released_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_rows" AS "released_rows"), "kanon_run_with_released_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_released_places" AS "released_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_source_rows" AS (SELECT "cover0"."label" AS "q0", "cover1"."label" AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "p0", COLLATE«hierarchies/blank_ends 6» AS "p1", "kanon_source"."rowid" AS "row_id" FROM "clinic"."other" AS "kanon_source" JOIN "kanon_run_ordered_cover0" AS "cover0" ON (COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') = "cover0"."value" OR (COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') IS NULL AND "cover0"."value" IS NULL)) JOIN "kanon_run_ordered_cover1" AS "cover1" ON ("kanon_source"."age" = "cover1"."value" OR ("kanon_source"."age" IS NULL AND "cover1"."value" IS NULL))), "kanon_run_with_source_places" AS (SELECT "q0", "q1", "p0", "p1", (CAST(ROW_NUMBER() OVER (PARTITION BY "q0", "q1" ORDER BY "row_id") AS DOUBLE PRECISION) - 0.5) / CAST(COUNT(*) OVER (PARTITION BY "q0", "q1") AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_rows" AS "source_rows"), "kanon_run_with_source_groups" AS (SELECT "q0", "q1", "p0", "p1", COUNT(*) AS "row_count", SUM("place") / CAST(COUNT(*) AS DOUBLE PRECISION) AS "place" FROM "kanon_run_with_source_places" AS "source_places" GROUP BY "q0", "q1", "p0", "p1"), "kanon_run_with_compared" AS (SELECT "ours"."row_count" AS "row_count", "ours"."place" AS "ours", "theirs"."place" AS "theirs", ROW_NUMBER() OVER (PARTITION BY "ours"."q0", "ours"."q1" ORDER BY "ours"."p0", "ours"."p1") AS "position_in_class", COUNT(*) OVER (PARTITION BY "ours"."q0", "ours"."q1") AS "groups_in_class" FROM "kanon_run_with_released_groups" AS "ours" JOIN "kanon_run_with_source_groups" AS "theirs" ON ("ours"."q0" = "theirs"."q0" OR ("ours"."q0" IS NULL AND "theirs"."q0" IS NULL)) AND ("ours"."q1" = "theirs"."q1" OR ("ours"."q1" IS NULL AND "theirs"."q1" IS NULL)) AND ("ours"."p0" = "theirs"."p0" OR ("ours"."p0" IS NULL AND "theirs"."p0" IS NULL)) AND ("ours"."p1" = "theirs"."p1" OR ("ours"."p1" IS NULL AND "theirs"."p1" IS NULL))) SELECT SUM(CASE WHEN "groups_in_class" > 1 THEN "row_count" ELSE 0 END) AS "examined", COUNT(*) AS "groups_found", SUM(CASE WHEN "position_in_class" = 1 THEN 1 ELSE 0 END) AS "classes", SUM("row_count" * ("ours" - 0.5) * ("theirs" - 0.5)) AS "product", SUM("row_count" * ("ours" - 0.5) * ("ours" - 0.5)) AS "our_spread", SUM("row_count" * ("theirs" - 0.5) * ("theirs" - 0.5)) AS "their_spread", (SELECT COUNT(*) FROM "kanon_run_with_released_rows" AS "released_rows") AS "released_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_released_groups" AS "own" JOIN "kanon_run_with_released_groups" AS "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "released_found", (SELECT COUNT(*) FROM "kanon_run_with_source_rows" AS "source_rows") AS "source_there", (SELECT SUM("own"."row_count") FROM "kanon_run_with_source_groups" AS "own" JOIN "kanon_run_with_source_groups" AS "again" ON ("own"."q0" = "again"."q0" OR ("own"."q0" IS NULL AND "again"."q0" IS NULL)) AND ("own"."q1" = "again"."q1" OR ("own"."q1" IS NULL AND "again"."q1" IS NULL)) AND ("own"."p0" = "again"."p0" OR ("own"."p0" IS NULL AND "again"."p0" IS NULL)) AND ("own"."p1" = "again"."p1" OR ("own"."p1" IS NULL AND "again"."p1" IS NULL))) AS "source_found", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «frequency/all_found 2» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «frequency/all_found 3» AS "found1", (SELECT COUNT(*) FROM "clinic"."before" AS "whole") AS "there2", «frequency/all_found 4» AS "found2", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there3", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_values" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found3", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there4", (SELECT SUM("own"."row_count") FROM "kanon_run_ordered_labels" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_ordered_labels") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_ordered_labels") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found4" FROM "kanon_run_with_compared" AS "compared";
 
--- «hierarchies/blank_ends 37»
-WITH "kanon_run_consistent_people" AS «hierarchies/blank_ends 32»,
-
--- «hierarchies/blank_ends 39»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
-
 -- «hierarchies/blank_ends 38»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 39»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 37»
-«hierarchies/blank_ends 38»
-«hierarchies/blank_ends 3»;
-
--- «hierarchies/blank_ends 41»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+WITH "kanon_run_consistent_people" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 40»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 41»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 39»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 40»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 37»
-«hierarchies/blank_ends 40»
+«hierarchies/blank_ends 38»
+«hierarchies/blank_ends 39»
+«hierarchies/blank_ends 3»;
+
+-- «hierarchies/blank_ends 42»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistent_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 41»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 42»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 38»
+«hierarchies/blank_ends 41»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 37»
 «hierarchies/blank_ends 38»
+«hierarchies/blank_ends 39»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- «hierarchies/coverage 14»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 39»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 40»,
 
 -- «hierarchies/coverage 15»
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
-«hierarchies/blank_ends 40»
+«hierarchies/blank_ends 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 «hierarchies/coverage 15»;
@@ -2485,16 +2491,16 @@ UNION ALL
 WITH "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 20»
-"kanon_run_consistent_people" AS «hierarchies/blank_ends 32»,
+"kanon_run_consistent_people" AS «hierarchies/blank_ends 33»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
-«hierarchies/blank_ends 38»
+«hierarchies/blank_ends 39»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", "level2"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_differences
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»
 SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon_run_lookup0" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found0" ON COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') = "found0"."label" LEFT JOIN (SELECT DISTINCT "q0" AS "label", 1 AS "known" FROM "kanon_run_consistent_rows" WHERE "q0" <> '*') AS "found1" ON COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') = "found1"."label";
@@ -2503,7 +2509,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 "kanon_run_consistent_rows" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/consistent 2»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 41»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 42»,
 
 -- «disclosure/attacks/consistent 3»
 "kanon_run_consistent_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 4» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -2527,7 +2533,7 @@ SELECT SUM«disclosure/attacks/level_differences 1» AS "different0" FROM "kanon
 SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people") - COALESCE(SUM(CASE WHEN "person_edge" = 1 THEN "people" ELSE 0 END), 0) AS "alone", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_rows") - COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "of_nobody", MAX("degree") AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "records" THEN "released" - "records" ELSE 0 END), 0) AS "missing", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM (SELECT "vectors"."row_count" AS "people", "released"."row_count" AS "released", COUNT(*) OVER (PARTITION BY "vectors"."q0", "vectors"."q1") AS "degree", SUM("vectors"."row_count") OVER (PARTITION BY "released"."q0", "released"."q1") AS "records", ROW_NUMBER() OVER (PARTITION BY "vectors"."q0", "vectors"."q1" ORDER BY "released"."row_count") AS "person_edge", ROW_NUMBER() OVER (PARTITION BY "released"."q0", "released"."q1" ORDER BY "vectors"."row_count") AS "row_edge" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges"
 
 -- disclosure/attacks/consistent
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «disclosure/attacks/consistent 1»
 «hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
@@ -2541,7 +2547,7 @@ SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistent_people")
 SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people") AS "people" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "person") <= 2 THEN 0 ELSE "person" END AS "own", MIN("place") OVER (PARTITION BY "person") AS "low", MAX("place") OVER (PARTITION BY "person") AS "high", "place", "released", "people" FROM (SELECT DENSE_RANK() OVER (ORDER BY "vectors"."q0", "vectors"."q1") AS "person", DENSE_RANK() OVER (ORDER BY "released"."q0", "released"."q1") AS "place", "vectors"."row_count" AS "people", "released"."row_count" AS "released" FROM "kanon_run_consistent_labelled1" AS "vectors" JOIN "kanon_run_consistent_rows" AS "released" ON ("vectors"."label0" = "released"."q0" OR ("vectors"."label0" IS NULL AND "released"."q0" IS NULL)) AND ("vectors"."label1" = "released"."q1" OR ("vectors"."label1" IS NULL AND "released"."q1" IS NULL))) AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001
 
 -- disclosure/attacks/graph
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2558,7 +2564,7 @@ SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("people
 SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", NULL AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/consistent 8» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/consistent 9» AS "found1" FROM «disclosure/attacks/counted 50» AS "cases"
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
@@ -2569,7 +2575,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_people") AS "examined
 «disclosure/attacks/counted 49»;
 
 -- disclosure/attacks/revealed
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2597,7 +2603,7 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/counted 51»;
 
 -- disclosure/attacks/revealed
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «hierarchies/coverage 14»
 «disclosure/attacks/consistent 1»
 «disclosure/attacks/consistent 3»
@@ -2607,52 +2613,52 @@ SELECT (SELECT SUM("row_count") FROM "kanon_run_consistent_rows") AS "examined",
 «disclosure/attacks/consistent 6»
 SELECT "q0", "q1", "people" FROM «disclosure/attacks/counted 52» AS "cases" WHERE "exposed" = 1 ORDER BY "risk" DESC NULLS LAST, "q0", "q1" LIMIT 3;
 
--- «hierarchies/blank_ends 42»
-WITH "kanon_run_minimal0_people" AS «hierarchies/blank_ends 32»,
-
--- «hierarchies/blank_ends 44»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
-
 -- «hierarchies/blank_ends 43»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 44»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 42»
-«hierarchies/blank_ends 43»
-«hierarchies/blank_ends 1»;
-
--- «hierarchies/blank_ends 46»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+WITH "kanon_run_minimal0_people" AS «hierarchies/blank_ends 33»,
 
 -- «hierarchies/blank_ends 45»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 46»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 44»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 45»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 42»
-«hierarchies/blank_ends 45»
+«hierarchies/blank_ends 43»
+«hierarchies/blank_ends 44»
+«hierarchies/blank_ends 1»;
+
+-- «hierarchies/blank_ends 47»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_minimal0_people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 46»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 47»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 43»
+«hierarchies/blank_ends 46»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 42»
 «hierarchies/blank_ends 43»
+«hierarchies/blank_ends 44»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 16»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 44»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 45»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 42»
+«hierarchies/blank_ends 43»
 «hierarchies/coverage 16»
-«hierarchies/blank_ends 45»
+«hierarchies/blank_ends 46»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_minimal0_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
 
 -- «frequency/all_found 5»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 46»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 47»,
 
 -- frequency/all_found
-«hierarchies/blank_ends 42»
+«hierarchies/blank_ends 43»
 «hierarchies/coverage 16»
 «frequency/all_found 5»
 "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»
@@ -2662,18 +2668,18 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "ther
 WITH "kanon_run_minimal0_labels" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 22»
-"kanon_run_minimal0_people" AS «hierarchies/blank_ends 32»,
+"kanon_run_minimal0_people" AS «hierarchies/blank_ends 33»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/blank_ends 43»
+«hierarchies/blank_ends 44»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1", SUM(CASE WHEN "level2"."known" IS NULL THEN 1 ELSE 0 END) AS "missed2" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_minimal0_labels") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level2" ON ("found"."label" = "level2"."label" OR ("found"."label" IS NULL AND "level2"."label" IS NULL));
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 21»
 «disclosure/attacks/level_misses 22»
-«hierarchies/blank_ends 45»
+«hierarchies/blank_ends 46»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_minimal0_labels") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 8» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE«disclosure/attacks/counted 9» AS "label", 1 AS "known" FROM "kanon_run_lookup1") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/numbered_counts 1»
@@ -2694,7 +2700,7 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 (COLLATE«disclosure/attacks/cells 3» = "classes"."q1" OR (COLLATE«disclosure/attacks/cells 3» IS NULL AND "classes"."q1" IS NULL))
 
 -- disclosure/attacks/cells
-«hierarchies/blank_ends 42»
+«hierarchies/blank_ends 43»
 «hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
@@ -2702,50 +2708,50 @@ SELECT "class_number", "value_number", "missing", "protected_value", "row_count"
 SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup0"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") AS "classes" ON (COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') = "classes"."q0" OR (COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup0"."l0") AS "cells" LIMIT 10001;
 
 -- disclosure/attacks/cells
-«hierarchies/blank_ends 42»
+«hierarchies/blank_ends 43»
 «hierarchies/coverage 16»
 «frequency/all_found 5»
 «disclosure/attacks/cells 1»
 «disclosure/attacks/numbered_counts 1»
 SELECT "class_number", "cell_rows" FROM (SELECT "classes"."class_number" AS "class_number", "lookup1"."l0" AS "finer", SUM("vectors"."row_count") AS "cell_rows" FROM "kanon_run_minimal0_people" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) LEFT JOIN (SELECT DISTINCT "q0", "q1", "class_number" FROM "kanon_run_minimal0_numbered") AS "classes" ON (COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') = "classes"."q0" OR (COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') IS NULL AND "classes"."q0" IS NULL)) AND «disclosure/attacks/cells 2» GROUP BY "classes"."class_number", "lookup1"."l0") AS "cells" LIMIT 10001;
 
--- «hierarchies/blank_ends 47»
-WITH "kanon_run_guessed0__people" AS «hierarchies/blank_ends 21»,
-
--- «hierarchies/blank_ends 49»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
-
 -- «hierarchies/blank_ends 48»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 49»
-
--- hierarchies/blank_ends
-«hierarchies/blank_ends 47»
-«hierarchies/blank_ends 48»
-«hierarchies/blank_ends 1»;
-
--- «hierarchies/blank_ends 51»
-(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+WITH "kanon_run_guessed0__people" AS «hierarchies/blank_ends 22»,
 
 -- «hierarchies/blank_ends 50»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 51»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 49»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 50»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 47»
-«hierarchies/blank_ends 50»
+«hierarchies/blank_ends 48»
+«hierarchies/blank_ends 49»
+«hierarchies/blank_ends 1»;
+
+-- «hierarchies/blank_ends 52»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__people") AS "distinct_values") AS "labelled")
+
+-- «hierarchies/blank_ends 51»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 52»
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 48»
+«hierarchies/blank_ends 51»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 47»
 «hierarchies/blank_ends 48»
+«hierarchies/blank_ends 49»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- «hierarchies/coverage 17»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 49»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 50»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 47»
+«hierarchies/blank_ends 48»
 «hierarchies/coverage 17»
-«hierarchies/blank_ends 50»
+«hierarchies/blank_ends 51»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_guessed0__people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -2754,12 +2760,12 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
 
 -- «disclosure/attacks/level_misses 24»
-"kanon_run_guessed0__people" AS «hierarchies/blank_ends 21»,
+"kanon_run_guessed0__people" AS «hierarchies/blank_ends 22»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 23»
 «disclosure/attacks/level_misses 24»
-«hierarchies/blank_ends 48»
+«hierarchies/blank_ends 49»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/unknown 17»
@@ -2769,7 +2775,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_guessed0_0_cover0" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/unknown 17» AS "labelled" JOIN (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- «disclosure/attacks/unknown 18»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 51»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 52»,
 
 -- «disclosure/attacks/unknown 19»
 (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_guessed0__labels0") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL)))
@@ -2787,7 +2793,7 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 (CAST(CAST("prior" AS DOUBLE PRECISION) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q0")) * 1 AS DOUBLE PRECISION) / (1 + SUM("people" * "belief") OVER (PARTITION BY "value")) * (1 + SUM("people" * "belief") OVER (PARTITION BY "value", "q1")) * 1 AS DOUBLE PRECISION)
 
 -- disclosure/attacks/guessed
-«hierarchies/blank_ends 47»
+«hierarchies/blank_ends 48»
 «hierarchies/coverage 17»
 «disclosure/attacks/unknown 18»
 "kanon_run_guessed0__labels0" AS «disclosure/attacks/level_misses 11»,
@@ -2811,13 +2817,30 @@ SELECT SUM(CASE WHEN "cover0"."known" IS NULL OR "cover1"."known" IS NULL THEN "
 SELECT SUM("people"."row_count") AS "examined", SUM(CASE WHEN "guesses"."belief" >= "guesses"."strongest" - 1.00000000000000006e-09 THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_strong" ELSE 0 END) AS "guessed_right", SUM(CASE WHEN "guesses"."prior" = "guesses"."most" THEN CAST("people"."row_count" AS DOUBLE PRECISION) / "guesses"."equally_frequent" ELSE 0 END) AS "usually_right", SUM(CAST("people"."row_count" AS DOUBLE PRECISION) * "guesses"."belief") AS "believed", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__people" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__people") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_guessed0__labels0" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_guessed0__labels0") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_guessed0__labels0") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)) JOIN (SELECT DISTINCT "p0" AS "value" FROM "kanon_run_guessed0__labels0") AS "again2" ON ("own"."p0" = "again2"."value" OR ("own"."p0" IS NULL AND "again2"."value" IS NULL))) AS "found1" FROM "kanon_run_guessed0__people" AS "people" JOIN (SELECT "q0", "q1", "value", "belief", "prior", "strongest", "most", SUM(CASE WHEN "belief" >= "strongest" - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_strong", SUM(CASE WHEN "prior" = "most" THEN 1 ELSE 0 END) OVER (PARTITION BY "q0", "q1") AS "equally_frequent" FROM (SELECT "q0", "q1", "value", "belief", "prior", MAX("belief") OVER (PARTITION BY "q0", "q1") AS "strongest", MAX("prior") OVER (PARTITION BY "q0", "q1") AS "most" FROM "kanon_run_guessed0_beliefs5") AS "compared") AS "guesses" ON ("people"."q0" = "guesses"."q0" OR ("people"."q0" IS NULL AND "guesses"."q0" IS NULL)) AND ("people"."q1" = "guesses"."q1" OR ("people"."q1" IS NULL AND "guesses"."q1" IS NULL)) AND "people"."p0" = "guesses"."value";
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."census" AS "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "different" FROM "clinic"."census" AS "checked";
+
+-- hierarchies/blank_ends
+SELECT COUNT(*) AS "blank_ends" FROM "clinic"."census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
+
+-- «frequency/population/moving 1»
+(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') AS "person", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" WHERE NOT COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') IS NULL GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive'))
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons0" GROUP BY "person" HAVING COUNT(*) > 1) AS "several";
 
 -- frequency/population/persons
-SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "persons" FROM "clinic"."other_census" AS "checked";
+SELECT COUNT(*) AS "row_count", COUNT(DISTINCT "checked"."person") AS "different" FROM "clinic"."other_census" AS "checked";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."other_census" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
+
+-- «frequency/population/moving 2»
+(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') AS "person", COUNT(*) AS "row_count" FROM "clinic"."other_census" AS "kanon_source" WHERE NOT COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive') IS NULL GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST(CAST("kanon_source"."person" AS VARCHAR(MAX)) AS VARCHAR(MAX)), 'case_sensitive'))
+
+-- frequency/population/moving
+WITH "kanon_run_persons1" AS «frequency/population/moving 2»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons1" GROUP BY "person" HAVING COUNT(*) > 1) AS "several";
 
 -- «hierarchies/range 2»
 (SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."census" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
@@ -2837,20 +2860,20 @@ WITH "kanon_run_population0" AS «hierarchies/range 2»,
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 52»
+-- «hierarchies/blank_ends 53»
 "kanon_run_known" AS (SELECT "q0", "q1", CAST("row_count" AS BIGINT) AS "row_count" FROM "kanon_run_population0" UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_population1"),
 
--- «hierarchies/blank_ends 53»
+-- «hierarchies/blank_ends 54»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_known") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 53»
+«hierarchies/blank_ends 53»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 54»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 54»
+-- «hierarchies/blank_ends 55»
 (
 SELECT COLLATE(CAST('M' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('x' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l2"
 UNION ALL
@@ -2859,18 +2882,18 @@ UNION ALL
 SELECT COLLATE(CAST('F\\' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l2")
 
 -- hierarchies/blank_ends
-WITH "kanon_run_domain1" AS «hierarchies/blank_ends 54»
+WITH "kanon_run_domain1" AS «hierarchies/blank_ends 55»
 «hierarchies/blank_ends 2»;
 
 -- «hierarchies/nesting 1»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 53»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 54»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
@@ -2881,9 +2904,9 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 "kanon_run_lookup1" AS «hierarchies/coverage 18»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_known" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -2910,10 +2933,10 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 -- frequency/population/ambiguous
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 2»
 «frequency/population/ambiguous 3»
 «frequency/population/ambiguous 5»
@@ -2938,9 +2961,9 @@ UNION ALL
 -- frequency/all_found
 «hierarchies/range 1»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 2»
 «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "clinic"."other_census" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_population1" AS "own" JOIN "kanon_run_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there2", «frequency/all_found 10» AS "found2";
@@ -2970,11 +2993,11 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 «frequency/population/overlap 1»
 «frequency/population/overlap 2»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 4»
 «frequency/population/overlap 5»
@@ -2989,12 +3012,12 @@ SELECT (SELECT COUNT(*) FROM "kanon_run_classes" WHERE "is_top" = 1) AS "tops", 
 -- frequency/population/coverage
 WITH "kanon_run_population1" AS «hierarchies/range 4»,
 «frequency/population/overlap 2»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
@@ -3002,32 +3025,31 @@ WITH "kanon_run_population1" AS «hierarchies/range 4»,
 SELECT (SELECT COUNT(*) FROM "kanon_run_population1") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches1" GROUP BY "v0", "v1") AS "counted";
 
 -- «evaluate/achieved 9»
-(SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
+(SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_persons0" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
 
 -- «evaluate/achieved 10»
 (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1")
 
--- «evaluate/achieved 12»
-(SELECT "classes"."q0", "classes"."q1", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes")
-
 -- «evaluate/achieved 11»
-(SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM «evaluate/achieved 12» AS "counted")
+(SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_persons0" AS "kanon_source" GROUP BY "kanon_source"."person") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted")
 
 -- evaluate/achieved
-«hierarchies/range 1»
+WITH "kanon_run_persons0" AS «frequency/population/moving 1»,
+«frequency/population/overlap 2»
 «hierarchies/range 3»
-«hierarchies/blank_ends 52»
+«hierarchies/blank_ends 53»
 «hierarchies/nesting 1»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 2»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
 "kanon_run_matched0" AS «evaluate/achieved 9»,
-"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_population1" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 11» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."row_count" FROM "kanon_run_matched1" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_population1" AS "kanon_source") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+"kanon_run_persons1" AS «frequency/population/moving 2»,
+"kanon_run_matched1" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", "kanon_source"."person" AS "person", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_persons1" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label", "kanon_source"."person")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX(CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END) AS "worst1", SUM(CASE WHEN CASE WHEN "m1" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m1" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM«evaluate/achieved 2» AS "violating_classes1", SUM«evaluate/achieved 3» AS "violating_rows1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", CASE WHEN ("m0" >= 3) AND «evaluate/node 12» THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values1"."m1" AS "m1" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 11» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m1" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", CAST(NULL AS VARCHAR(MAX)) AS "unit", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", "matched"."person", "matched"."row_count" FROM "kanon_run_matched1" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT "kanon_source"."person" AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_persons1" AS "kanon_source" GROUP BY "kanon_source"."person") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- «hierarchies/range 5»
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000)
@@ -3036,24 +3058,24 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 WITH "kanon_run_population0" AS «hierarchies/range 2»
 «hierarchies/range 5»;
 
--- «hierarchies/blank_ends 56»
+-- «hierarchies/blank_ends 57»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_population0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 55»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 56»
+-- «hierarchies/blank_ends 56»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 57»
 
 -- hierarchies/blank_ends
 «hierarchies/range 1»
-«hierarchies/blank_ends 55»
+«hierarchies/blank_ends 56»
 «hierarchies/blank_ends 1»;
 
 -- «hierarchies/nesting 2»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 56»,
+"kanon_run_lookup0" AS «hierarchies/blank_ends 57»,
 
 -- hierarchies/nesting
 «hierarchies/range 1»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
@@ -3073,7 +3095,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 -- hierarchies/coverage
 «hierarchies/range 1»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «hierarchies/coverage 19»
 «hierarchies/coverage 21»
 UNION ALL
@@ -3088,13 +3110,10 @@ UNION ALL
 -- frequency/all_found
 «hierarchies/range 1»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 "kanon_run_classes" AS «frequency/all_found 12»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there1", «frequency/all_found 10» AS "found1";
-
--- «evaluate/achieved 13»
-"kanon_run_matched0" AS «evaluate/achieved 9»
 
 -- evaluate/achieved
 «hierarchies/range 1»
@@ -3102,50 +3121,54 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."census" AS "whole") AS "the
 "kanon_run_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
 "kanon_run_classes" AS «frequency/all_found 12»,
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 "kanon_run_labels1" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label"),
 «frequency/population/coverage 2»
-«evaluate/achieved 13»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "row_count" FROM «evaluate/achieved 12» AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+"kanon_run_matched0" AS (SELECT "meaning0"."label" AS "l0", "meaning1"."label" AS "l1", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source" JOIN "kanon_run_meaning0" AS "meaning0" ON ("kanon_source"."q0" = "meaning0"."value" OR ("kanon_source"."q0" IS NULL AND "meaning0"."value" IS NULL)) JOIN "kanon_run_meaning1" AS "meaning1" ON ("kanon_source"."q1" = "meaning1"."value" OR ("kanon_source"."q1" IS NULL AND "meaning1"."value" IS NULL)) GROUP BY "meaning0"."label", "meaning1"."label")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN ("m0" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share" FROM (SELECT "q0", "q1", "person" AS "value_code", 0 AS "reference_share", "row_count" FROM (SELECT "classes"."q0", "classes"."q1", CAST(NULL AS VARCHAR(MAX)) AS "person", "matched"."row_count" FROM "kanon_run_matched0" AS "matched" JOIN (SELECT * FROM "kanon_run_classes" WHERE "is_top" = 0) AS "classes" ON ("classes"."l0" = "matched"."l0" OR ("classes"."l0" IS NULL AND "matched"."l0" IS NULL)) AND ("classes"."l1" = "matched"."l1" OR ("classes"."l1" IS NULL AND "matched"."l1" IS NULL)) UNION ALL SELECT "classes"."q0", "classes"."q1", "everybody"."person", "everybody"."row_count" FROM "kanon_run_classes" AS "classes" CROSS JOIN (SELECT CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(COALESCE(SUM("row_count"), 0) AS BIGINT) AS "row_count" FROM "kanon_run_population0" AS "kanon_source") AS "everybody" WHERE "classes"."is_top" = 1 UNION ALL SELECT "q0", "q1", CAST(NULL AS VARCHAR(MAX)) AS "person", CAST(0 AS BIGINT) AS "row_count" FROM "kanon_run_classes") AS "counted") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- verbs/check/unknown_persons
 SELECT COUNT(*) AS "unknown_rows" FROM "clinic"."other" AS "checked" WHERE "checked"."person" IS NULL;
+
+-- frequency/population/moving
+WITH "kanon_run_persons0" AS «frequency/population/moving 2»
+SELECT COUNT(*) AS "moving" FROM (SELECT "person" FROM "kanon_run_persons0" GROUP BY "person" HAVING COUNT(*) > 1) AS "several";
 
 -- hierarchies/range
 WITH "kanon_run_population0" AS «hierarchies/range 4»
 «hierarchies/range 5»;
 
--- «hierarchies/blank_ends 57»
+-- «hierarchies/blank_ends 58»
 WITH "kanon_run_population0" AS «hierarchies/range 4»,
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 57»
-«hierarchies/blank_ends 55»
+«hierarchies/blank_ends 58»
+«hierarchies/blank_ends 56»
 «hierarchies/blank_ends 1»;
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «hierarchies/coverage 19»
 «hierarchies/coverage 21»
 UNION ALL
 «hierarchies/coverage 22»;
 
 -- frequency/population/ambiguous
-«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 «hierarchies/nesting 2»
 «frequency/population/ambiguous 1»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 «frequency/population/ambiguous 3»
 «frequency/population/ambiguous 5»
@@ -3153,32 +3176,35 @@ UNION ALL
 «frequency/population/ambiguous 6»;
 
 -- frequency/all_found
-«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 «hierarchies/nesting 2»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 «frequency/all_found 6»
 SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" AS "whole") AS "there0", «frequency/all_found 9» AS "found0", (SELECT COUNT(*) FROM "kanon_run_classes" AS "whole") AS "there1", «frequency/all_found 10» AS "found1";
 
+-- «frequency/population/overlap 8»
+"kanon_run_population0" AS «hierarchies/range 4»,
+
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-"kanon_run_population0" AS «hierarchies/range 4»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 2»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/overlap 5»
 «frequency/population/overlap 7»;
 
 -- frequency/population/coverage
-«hierarchies/blank_ends 57»
+«hierarchies/blank_ends 58»
 «hierarchies/nesting 2»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
@@ -3186,17 +3212,18 @@ SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."other_census" AS "whole") A
 SELECT (SELECT COUNT(*) FROM "kanon_run_population0") AS "vectors", COUNT(*) AS "found", SUM(CASE WHEN "class_count" > 1 THEN 1 ELSE 0 END) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_run_matches0" GROUP BY "v0", "v1") AS "counted";
 
 -- evaluate/achieved
-«hierarchies/blank_ends 57»
+WITH "kanon_run_persons0" AS «frequency/population/moving 2»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 2»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
 «frequency/population/overlap 3»
-"kanon_run_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 13»
-SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 5» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM("value_rows") AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 11» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+"kanon_run_matched0" AS «evaluate/achieved 9»
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", MAX("all_size") AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX(CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END) AS "worst0", SUM(CASE WHEN CASE WHEN "m0" > 0 THEN CAST("class_size" AS DOUBLE PRECISION) / CAST("m0" AS DOUBLE PRECISION) END IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION) THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "all_size", "class_rows", "class_size", "m0", CASE WHEN ("m0" >= "class_size" AND "m0" > 0 AND CAST("class_size" AS DOUBLE PRECISION) <= 5.00000000999999972e-01 * CAST("m0" AS DOUBLE PRECISION) AND CAST("class_size" AS DOUBLE PRECISION) >= -1.00000000000000006e-09 * CAST("m0" AS DOUBLE PRECISION)) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "base"."all_size" AS "all_size", "values0"."m0" AS "m0" FROM «evaluate/achieved 5» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", SUM(CASE WHEN "value_code" IS NULL THEN "value_rows" WHEN "value_rows" > 0 THEN 1 ELSE 0 END) AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", COUNT(DISTINCT "unit") AS "value_count", MIN("reference_share") AS "reference_share" FROM «evaluate/achieved 11» AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
 -- hierarchies/blank_ends
 SELECT COUNT(*) AS "blank_ends" FROM "clinic"."survey" AS "checked" WHERE RIGHT('.' || (COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive')), 1) = ' ';
@@ -3223,7 +3250,7 @@ WITH "kanon_run_beliefs0_counted_source" AS «hierarchies/range 7»,
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 58»
+-- «hierarchies/blank_ends 59»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs0_vectors") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
@@ -3231,15 +3258,15 @@ SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "ka
 «hierarchies/range 8»
 «hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 58»
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»
+WITH "kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- «hierarchies/nesting 3»
-"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 58»,
+"kanon_run_beliefs0_lookup0" AS «hierarchies/blank_ends 59»,
 
 -- hierarchies/nesting
 «hierarchies/range 6»
@@ -3247,7 +3274,7 @@ SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs0_domain1" AS "checked" W
 «hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 3»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs0_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
@@ -3261,7 +3288,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/range 9»
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 3»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 "kanon_run_beliefs0_lookup1" AS «hierarchies/coverage 23»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs0_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs0_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -3283,7 +3310,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs0_lookup1") AS 
 "kanon_run_beliefs0_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs0_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 3»
 «frequency/population/ambiguous 7»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 8»
 "kanon_run_beliefs0_labels1" AS «frequency/population/ambiguous 9»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs0_labels0" GROUP BY "label") AS "meant"
@@ -3317,7 +3344,7 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3364,7 +3391,7 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3392,29 +3419,29 @@ WITH "kanon_run_beliefs1_counted_source" AS «hierarchies/range 7»,
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1")
 SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
 
--- «hierarchies/blank_ends 59»
+-- «hierarchies/blank_ends 60»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_beliefs1_vectors") AS "distinct_values") AS "labelled")
 
 -- hierarchies/blank_ends
 «hierarchies/range 10»
 «hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 59»
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/blank_ends
-WITH "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»
+WITH "kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_beliefs1_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
 
 -- «hierarchies/nesting 4»
-"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 59»,
+"kanon_run_beliefs1_lookup0" AS «hierarchies/blank_ends 60»,
 
 -- hierarchies/nesting
 «hierarchies/range 10»
 «hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 4»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_beliefs1_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
@@ -3427,7 +3454,7 @@ SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "
 «hierarchies/range 11»
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 4»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 "kanon_run_beliefs1_lookup1" AS «hierarchies/coverage 24»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_beliefs1_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_beliefs1_vectors" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
@@ -3448,7 +3475,7 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_beliefs1_lookup1") AS 
 "kanon_run_beliefs1_vectors" AS (SELECT "q0", "q1", SUM("held") AS "row_count" FROM "kanon_run_beliefs1_joint" GROUP BY "q0", "q1"),
 «hierarchies/nesting 4»
 «frequency/population/ambiguous 10»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
 "kanon_run_beliefs1_labels1" AS «frequency/population/ambiguous 12»
 SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_beliefs1_labels0" GROUP BY "label") AS "meant"
@@ -3481,7 +3508,7 @@ SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) 
 «frequency/population/ambiguous 10»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3506,7 +3533,7 @@ SELECT COUNT(*) AS "shared" FROM (SELECT COUNT(*) AS "class_count" FROM "kanon_r
 «frequency/population/ambiguous 10»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3531,7 +3558,7 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «frequency/population/ambiguous 7»
 «disclosure/beliefs/shared 1»
 «disclosure/beliefs/shared 2»
-"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs0_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 8»
 «disclosure/beliefs/shared 3»
 «disclosure/beliefs/shared 4»
@@ -3552,7 +3579,7 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 «frequency/population/ambiguous 10»
 «disclosure/beliefs/shared 7»
 «disclosure/beliefs/shared 8»
-"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 54»,
+"kanon_run_beliefs1_domain1" AS «hierarchies/blank_ends 55»,
 «frequency/population/ambiguous 11»
 «disclosure/beliefs/shared 9»
 «disclosure/beliefs/shared 10»
@@ -3568,7 +3595,181 @@ SELECT SUM("people") AS "people", SUM("exposed_persons") AS "exposed_persons", S
 "kanon_run_beliefs1_judged" AS (SELECT "q0", "q1", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 THEN MAX("belief_change") END AS "belief_change", CASE WHEN SUM("unknown") = 0 AND SUM("people") > 0 AND MAX("exposed") = 0 THEN 0 ELSE 1 END AS "exposed", CASE WHEN MAX("impossible") = 1 THEN SUM("people") ELSE SUM("people" * "exposed") END AS "exposed_persons", SUM("people") AS "people", MAX("impossible") AS "impossible", SUM(CASE WHEN "impossible" = 0 THEN "people" * "unknown" ELSE 0 END) AS "unknown_persons" FROM "kanon_run_with_persons_of_36" AS "persons" GROUP BY "q0", "q1")
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MAX("m0_second") AS "second0", MAX("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1_second" = 0 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MAX("m1_second") AS "second1" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m0_second", "m1", "m1_second", CASE WHEN ("m0_second" = 0) AND ("m1_second" = 0) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m0_second" AS "m0_second", "values1"."m1" AS "m1", "values1"."m1_second" AS "m1_second" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m0", MAX("exposed") AS "m0_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs0_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL)) JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MAX("belief_change") AS "m1", MAX("exposed") AS "m1_second" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "belief_change", "exposed" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("belief_change") AS "belief_change", MIN("exposed") AS "exposed" FROM (SELECT "q0", "q1", 1 AS "value_code", 0 AS "reference_share", "belief_change", "exposed", 1 AS "row_count" FROM "kanon_run_beliefs1_judged") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values1" ON ("base"."k0" = "values1"."k0" OR ("base"."k0" IS NULL AND "values1"."k0" IS NULL)) AND ("base"."k1" = "values1"."k1" OR ("base"."k1" IS NULL AND "values1"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
 
--- «hierarchies/blank_ends 60»
+-- «hierarchies/range 12»
+(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
+
+-- hierarchies/range
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»
+SELECT COUNT(*) AS "out_of_range" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values" WHERE NOT "value" IS NULL AND NOT (CAST("value" AS DOUBLE PRECISION) > -1000000000000000 AND CAST("value" AS DOUBLE PRECISION) < 1000000000000000);
+
+-- «hierarchies/blank_ends 61»
+WITH "kanon_run_consistency_records" AS «hierarchies/range 12»,
+
+-- «hierarchies/blank_ends 62»
+(SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/lookup_rules 1» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_records") AS "distinct_values") AS "labelled")
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 61»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»
+SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_lookup0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
+
+-- hierarchies/blank_ends
+WITH "kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
+SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_consistency_domain1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ';
+
+-- «hierarchies/nesting 5»
+"kanon_run_consistency_lookup0" AS «hierarchies/blank_ends 62»,
+
+-- hierarchies/nesting
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 5»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
+UNION ALL
+SELECT 1 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_consistency_domain1" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- «hierarchies/coverage 25»
+(SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_records") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1" FROM "kanon_run_consistency_domain1") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
+
+-- hierarchies/coverage
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 5»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 25»
+SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
+UNION ALL
+SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_consistency_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_consistency_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistency_records" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
+
+-- «frequency/population/ambiguous 13»
+"kanon_run_consistency_labels0" AS (SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup0" AS "meant") AS "meanings" GROUP BY "value", "label"),
+
+-- «frequency/population/ambiguous 14»
+"kanon_run_consistency_lookup1" AS «hierarchies/coverage 25»,
+
+-- «frequency/population/ambiguous 15»
+(SELECT "value", "label", MIN("label_level") AS "lowest" FROM (SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 0 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant" UNION ALL SELECT "meant"."value" AS "value", COLLATE(CAST("meant"."l2" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 2 AS "label_level" FROM "kanon_run_consistency_lookup1" AS "meant") AS "meanings" GROUP BY "value", "label")
+
+-- frequency/population/ambiguous
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 5»
+«frequency/population/ambiguous 13»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»
+SELECT 0 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels0" GROUP BY "label") AS "meant"
+UNION ALL
+SELECT 1 AS "attribute", SUM(CASE WHEN "lowest" <> "highest" THEN 1 ELSE 0 END) AS "ambiguous", SUM(CASE WHEN "label" = '*' THEN 1 ELSE 0 END) AS "asterisks" FROM (SELECT "label", MIN("lowest") AS "lowest", MAX("lowest") AS "highest" FROM "kanon_run_consistency_labels1" GROUP BY "label") AS "meant";
+
+-- «frequency/all_found 13»
+(SELECT "kanon_source"."age" AS "q0", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COUNT(*) AS "row_count" FROM "clinic"."other" AS "kanon_source" GROUP BY "kanon_source"."age", COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'))
+
+-- frequency/all_found
+«hierarchies/blank_ends 61»
+«hierarchies/nesting 5»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«frequency/population/ambiguous 14»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»
+SELECT 1 AS "known", (SELECT COUNT(*) FROM "clinic"."visits" AS "whole") AS "there0", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_records" AS "own" JOIN "kanon_run_consistency_lookup0" AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN "kanon_run_consistency_lookup1" AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found0", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there1", (SELECT SUM("own"."row_count") FROM "kanon_run_consistency_rows" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistency_rows") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_consistency_rows") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL))) AS "found1";
+
+-- «evaluate/consistency/sizes 1»
+"kanon_run_consistency_classes" AS «frequency/all_found 7»,
+
+-- «evaluate/consistency/sizes 2»
+"kanon_run_consistency_rows" AS «frequency/all_found 13»,
+
+-- «evaluate/consistency/sizes 3»
+(SELECT "classes"."q0" AS "q0", "classes"."q1" AS "q1", "classes"."l0" AS "l0", "classes"."l1" AS "l1", CASE WHEN "classes"."is_top" = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY "classes"."l0", "classes"."l1") AS BIGINT) END AS "place", "counted"."row_count" AS "row_count" FROM "kanon_run_consistency_classes" AS "classes" JOIN "kanon_run_consistency_rows" AS "counted" ON ("classes"."q0" = "counted"."q0" OR ("classes"."q0" IS NULL AND "counted"."q0" IS NULL)) AND ("classes"."q1" = "counted"."q1" OR ("classes"."q1" IS NULL AND "counted"."q1" IS NULL)))
+
+-- evaluate/consistency/sizes
+«hierarchies/blank_ends 61»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»
+SELECT (SELECT COUNT(*) FROM "kanon_run_consistency_numbered" AS "vectors") AS "vectors", (SELECT COUNT(*) FROM "kanon_run_consistency_shown" AS "shown") AS "classes", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" AS "shown") AS "judged_rows", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_rows" AS "counted") AS "all_rows";
+
+-- «evaluate/consistency/summary 1»
+"kanon_run_consistency_shown" AS «evaluate/consistency/sizes 3»,
+
+-- «evaluate/consistency/summary 2»
+"kanon_run_consistency_meaning0" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_consistency_labels0" AS "labels" JOIN (SELECT DISTINCT "l0" AS "label" FROM "kanon_run_consistency_classes" WHERE "is_top" = 0) AS "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
+
+-- «evaluate/consistency/summary 3»
+"kanon_run_consistency_labelled0" AS (SELECT DISTINCT "vectors"."vector" AS "vector", "vectors"."row_count" AS "row_count", "vectors"."q1" AS "q1", "meaning"."label" AS "l0" FROM "kanon_run_consistency_numbered" AS "vectors" JOIN "kanon_run_consistency_meaning0" AS "meaning" ON ("vectors"."q0" = "meaning"."value" OR ("vectors"."q0" IS NULL AND "meaning"."value" IS NULL)) JOIN (SELECT DISTINCT "l0" FROM "kanon_run_consistency_shown" WHERE "place" > 0) AS "released" ON ("meaning"."label" = "released"."l0" OR ("meaning"."label" IS NULL AND "released"."l0" IS NULL))),
+
+-- «evaluate/consistency/summary 4»
+"kanon_run_consistency_labels1" AS «frequency/population/ambiguous 15»,
+
+-- «evaluate/consistency/summary 5»
+"kanon_run_consistency_meaning1" AS (SELECT "labels"."value" AS "value", "labels"."label" AS "label" FROM "kanon_run_consistency_labels1" AS "labels" JOIN (SELECT DISTINCT "l1" AS "label" FROM "kanon_run_consistency_classes" WHERE "is_top" = 0) AS "written" ON ("labels"."label" = "written"."label" OR ("labels"."label" IS NULL AND "written"."label" IS NULL))),
+
+-- «evaluate/consistency/summary 6»
+"kanon_run_consistency_labelled1" AS (SELECT DISTINCT "vectors"."vector" AS "vector", "vectors"."row_count" AS "row_count", "vectors"."l0" AS "l0", "meaning"."label" AS "l1" FROM "kanon_run_consistency_labelled0" AS "vectors" JOIN "kanon_run_consistency_meaning1" AS "meaning" ON ("vectors"."q1" = "meaning"."value" OR ("vectors"."q1" IS NULL AND "meaning"."value" IS NULL)) JOIN (SELECT DISTINCT "l0", "l1" FROM "kanon_run_consistency_shown" WHERE "place" > 0) AS "released" ON ("vectors"."l0" = "released"."l0" OR ("vectors"."l0" IS NULL AND "released"."l0" IS NULL)) AND ("meaning"."label" = "released"."l1" OR ("meaning"."label" IS NULL AND "released"."l1" IS NULL))),
+
+-- «evaluate/consistency/summary 8»
+(SELECT "vectors"."vector" AS "vector", "vectors"."row_count" AS "records", "released"."place" AS "place", "released"."row_count" AS "released" FROM "kanon_run_consistency_labelled1" AS "vectors" JOIN (SELECT "l0", "l1", "place", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" WHERE "place" > 0 GROUP BY "l0", "l1", "place") AS "released" ON ("vectors"."l0" = "released"."l0" OR ("vectors"."l0" IS NULL AND "released"."l0" IS NULL)) AND ("vectors"."l1" = "released"."l1" OR ("vectors"."l1" IS NULL AND "released"."l1" IS NULL)) UNION ALL SELECT "everybody"."vector" AS "vector", "everybody"."row_count" AS "records", "tops"."place" AS "place", "tops"."row_count" AS "released" FROM "kanon_run_consistency_numbered" AS "everybody" CROSS JOIN (SELECT "place", CAST(SUM("row_count") AS BIGINT) AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" WHERE "place" = 0 GROUP BY "place") AS "tops")
+
+-- «evaluate/consistency/summary 7»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»
+
+-- evaluate/consistency/summary
+«hierarchies/blank_ends 61»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«hierarchies/nesting 5»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_numbered" AS "vectors") AS "all_records", (SELECT COALESCE(SUM("row_count"), 0) FROM "kanon_run_consistency_shown" AS "shown") AS "all_rows", COALESCE(SUM(CASE WHEN "record_edge" = 1 THEN "records" ELSE 0 END), 0) AS "known_records", COALESCE(SUM(CASE WHEN "row_edge" = 1 THEN "released" ELSE 0 END), 0) AS "known_rows", COALESCE(MAX("degree"), 0) AS "degree", COALESCE(SUM(CASE WHEN "row_edge" = 1 AND "released" > "of_row" THEN "released" - "of_row" ELSE 0 END), 0) AS "missing_records" FROM (SELECT "records", "released", COUNT(*) OVER (PARTITION BY "vector") AS "degree", SUM("records") OVER (PARTITION BY "place") AS "of_row", ROW_NUMBER() OVER (PARTITION BY "vector" ORDER BY "place") AS "record_edge", ROW_NUMBER() OVER (PARTITION BY "place" ORDER BY "vector") AS "row_edge" FROM "kanon_run_consistency_edges" AS "edges") AS "beside";
+
+-- evaluate/consistency/graph
+«hierarchies/blank_ends 61»
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
+«hierarchies/nesting 5»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT "own", "low", "high", "place", MIN("released") AS "released", SUM("records") AS "records" FROM (SELECT CASE WHEN COUNT(*) OVER (PARTITION BY "vector") <= 2 THEN 0 ELSE "vector" END AS "own", MIN("place") OVER (PARTITION BY "vector") AS "low", MAX("place") OVER (PARTITION BY "vector") AS "high", "place", "released", "records" FROM "kanon_run_consistency_edges" AS "edges") AS "told" GROUP BY "own", "low", "high", "place" LIMIT 20001;
+
+-- evaluate/achieved
+WITH "kanon_run_consistency_classes" AS «frequency/all_found 7»,
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 1»
+"kanon_run_consistency_records" AS «hierarchies/range 12»,
+"kanon_run_consistency_numbered" AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY "q0", "q1") AS BIGINT) AS "vector", "q0", "q1", "row_count" FROM "kanon_run_consistency_records" AS "counted"),
+«hierarchies/nesting 5»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+"kanon_run_consistency_domain1" AS «hierarchies/blank_ends 55»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+"kanon_run_consistency_edges" AS «evaluate/consistency/summary 8»,
+"kanon_run_consistency_counted" AS (SELECT "place", CAST(SUM("records") AS BIGINT) AS "records", CAST(MIN("seen") AS BIGINT) AS "fewest_rows" FROM (SELECT "place", "records", SUM("released") OVER (PARTITION BY "vector") AS "seen" FROM "kanon_run_consistency_edges" AS "edges") AS "beside" GROUP BY "place"),
+"kanon_run_consistency_matches" AS (
+SELECT COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('0' AS VARCHAR(MAX)), 'case_sensitive') AS "l1")
+SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "m0" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows0", MIN("m1") AS "worst1", SUM(CASE WHEN "m1" IS NULL THEN 1 ELSE 0 END) AS "unbounded1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE 1 END) AS "violating_classes1", SUM(CASE WHEN "m1" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows1", MIN("m2") AS "worst2", SUM(CASE WHEN "m2" IS NULL THEN 1 ELSE 0 END) AS "unbounded2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE 1 END) AS "violating_classes2", SUM(CASE WHEN "m2" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows2", MIN("m3") AS "worst3", SUM(CASE WHEN "m3" IS NULL THEN 1 ELSE 0 END) AS "unbounded3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE 1 END) AS "violating_classes3", SUM(CASE WHEN "m3" >= 2 THEN 0 ELSE "class_rows" END) AS "violating_rows3" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", "m1", "m2", "m3", CASE WHEN ("m0" >= 2) AND ("m1" >= 2) AND ("m2" >= 2) AND ("m3" >= 2) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "base"."k0" AS "k0", "base"."k1" AS "k1", "base"."class_rows" AS "class_rows", "base"."class_size" AS "class_size", "values0"."m0" AS "m0", "values0"."m1" AS "m1", "values0"."m2" AS "m2", "values0"."m3" AS "m3" FROM «evaluate/achieved 10» AS "base" JOIN (SELECT "k0", "k1", SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", MIN(CASE WHEN "records" < "fewest_rows" THEN "records" ELSE "fewest_rows" END) AS "m0", MIN("fewest_rows") AS "m1", MIN("records") AS "m2", MIN("fewest_matches") AS "m3" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "records", "fewest_rows", "fewest_matches" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", SUM("row_count") AS "value_rows", SUM("row_count") AS "value_count", MIN("reference_share") AS "reference_share", MIN("records") AS "records", MIN("fewest_rows") AS "fewest_rows", MIN("fewest_matches") AS "fewest_matches" FROM (SELECT "shown"."q0" AS "q0", "shown"."q1" AS "q1", 1 AS "value_code", 0 AS "reference_share", COALESCE("counted"."records", 0) AS "records", COALESCE("counted"."fewest_rows", 0) AS "fewest_rows", COALESCE(CAST("matches"."l1" AS BIGINT), 0) AS "fewest_matches", 1 AS "row_count" FROM "kanon_run_consistency_shown" AS "shown" LEFT JOIN "kanon_run_consistency_counted" AS "counted" ON "shown"."place" = "counted"."place" LEFT JOIN "kanon_run_consistency_matches" AS "matches" ON "shown"."place" = CAST("matches"."l0" AS BIGINT)) AS "frequency" GROUP BY "q0", "q1", "value_code") AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "values0" ON ("base"."k0" = "values0"."k0" OR ("base"."k0" IS NULL AND "values0"."k0" IS NULL)) AND ("base"."k1" = "values0"."k1" OR ("base"."k1" IS NULL AND "values0"."k1" IS NULL))) AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
+
+-- «hierarchies/blank_ends 63»
 (
 SELECT COLLATE(CAST('a' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('y' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('x' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3"
 UNION ALL
@@ -3577,76 +3778,76 @@ UNION ALL
 SELECT COLLATE(CAST('b\\' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAST('w' AS VARCHAR(MAX)), 'case_sensitive') AS "l1", COLLATE(CAST('z' AS VARCHAR(MAX)), 'case_sensitive') AS "l2", COLLATE(CAST('*' AS VARCHAR(MAX)), 'case_sensitive') AS "l3")
 
 -- hierarchies/blank_ends
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_domain_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»
+WITH "kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_domain_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
--- «hierarchies/coverage 25»
+-- «hierarchies/coverage 26»
 WITH "kanon_run_raw0" AS (SELECT COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "v0", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "original" GROUP BY COLLATE(CAST("original"."dx" AS VARCHAR(MAX)), 'case_sensitive')),
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
 (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."d1", 0) AS "d1", COALESCE("labelled"."s1", 1) AS "s1", "labelled"."l2", COALESCE("labelled"."c2", 0) AS "c2", COALESCE("labelled"."s2", 1) AS "s2", '*' AS "l3" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "found" LEFT JOIN (SELECT "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2" FROM "kanon_run_domain_sensitive0") AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0")
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 28»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup_sensitive0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL OR "labels"."l2" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup_sensitive0" AS "labels" JOIN (SELECT "v0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_raw0" GROUP BY "v0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 
 -- hierarchies/coverage
-«hierarchies/coverage 25»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 26»
-«hierarchies/coverage 27»;
+«hierarchies/coverage 26»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 27»
+«hierarchies/coverage 28»;
 
--- «evaluate/achieved 14»
+-- «evaluate/achieved 12»
 "kanon_run_reference0" AS (SELECT "value" AS "reference_value", COALESCE(CAST("reference_count" AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "reference_share", "group1", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group1") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share1", "group2", COALESCE(CAST(SUM("reference_count") OVER (PARTITION BY "group2") AS DOUBLE PRECISION) / NULLIF(CAST(SUM("reference_count") OVER () AS DOUBLE PRECISION), 0), 0) AS "group_share2" FROM (SELECT "counts"."value", "counts"."reference_count", "lookup"."c1" AS "group1", "lookup"."c2" AS "group2" FROM «evaluate/achieved 7» AS "counts" LEFT JOIN "kanon_run_lookup_sensitive0" AS "lookup" ON ("counts"."value" = "lookup"."value" OR ("counts"."value" IS NULL AND "lookup"."value" IS NULL))) AS "value_counts")
 
--- «evaluate/achieved 15»
+-- «evaluate/achieved 13»
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MAX("m0") AS "worst0", SUM(CASE WHEN "m0" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END END AS "size_number" FROM (SELECT "class_rows", "class_size", "m0", CASE WHEN (NOT "m0" IS NULL AND "m0" <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT SUM("value_rows") AS "class_rows", SUM("value_count") AS "class_size", MAX(CASE WHEN NOT "value_code" IS NULL AND "value_count" > 0 THEN "value_count" END) AS "most_held", CASE WHEN SUM("value_count") > 0 AND SUM(CASE WHEN "value_count" > 0 AND "group1" IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS "m0" FROM (SELECT "k0", "k1", "value_code", "value_rows", "value_count", "reference_share", "group1", "group_share1", "group2", "group_share2", SUM("value_count") OVER (PARTITION BY "k0", "k1") AS "class_total", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group1") AS "group_total1", SUM("value_count") OVER (PARTITION BY "k0", "k1", "group2") AS "group_total2" FROM (SELECT "held"."k0" AS "k0", "held"."k1" AS "k1", "held"."value_code" AS "value_code", "held"."value_rows" AS "value_rows", "held"."value_count" AS "value_count", COALESCE("reference"."reference_share", 0) AS "reference_share", "reference"."group1" AS "group1", "reference"."group_share1" AS "group_share1", "reference"."group2" AS "group2", "reference"."group_share2" AS "group_share2" FROM (SELECT "q0" AS "k0", "q1" AS "k1", "value_code", CAST(COUNT(*) AS BIGINT) AS "value_rows", CAST(COUNT(*) AS BIGINT) AS "value_count" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value_code", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1", "value_code") AS "held" LEFT JOIN "kanon_run_reference0" AS "reference" ON ("held"."value_code" = "reference"."reference_value" OR ("held"."value_code" IS NULL AND "reference"."reference_value" IS NULL))) AS "counted") AS "ranked" GROUP BY "k0", "k1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked"
 
 -- evaluate/achieved
-«hierarchies/coverage 25»
-"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 60»,
-"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 26»,
-«evaluate/achieved 14»
-«evaluate/achieved 15»;
+«hierarchies/coverage 26»
+"kanon_run_domain_sensitive0" AS «hierarchies/blank_ends 63»,
+"kanon_run_lookup_sensitive0" AS «hierarchies/coverage 27»,
+«evaluate/achieved 12»
+«evaluate/achieved 13»;
 
--- «hierarchies/blank_ends 62»
+-- «hierarchies/blank_ends 65»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(DENSE_RANK() OVER (PARTITION BY "l2" ORDER BY "l1") - 1 AS BIGINT) AS "d1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", "l2", CAST(DENSE_RANK() OVER (ORDER BY "l2") AS BIGINT) AS "c2", CAST(COUNT(*) OVER (PARTITION BY "l2") AS INTEGER) AS "s2", '*' AS "l3" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 9» AS "l1", COLLATE«hierarchies/blank_ends 10» AS "l2" FROM (SELECT DISTINCT "v0" AS "value" FROM "kanon_run_raw0") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 61»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 62»
+-- «hierarchies/blank_ends 64»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 61»
+«hierarchies/coverage 26»
+«hierarchies/blank_ends 64»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup_sensitive0" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l1", 'case_sensitive')), 1) = ' ' OR RIGHT('.' || (COLLATE("checked"."l2", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 61»
+«hierarchies/coverage 26»
+«hierarchies/blank_ends 64»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split"
 UNION ALL
 SELECT 0 AS "attribute", 1 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l1" FROM "kanon_run_lookup_sensitive0" WHERE NOT "l1" IS NULL GROUP BY "l1" HAVING COUNT(DISTINCT "l2") > 1) AS "split";
 
 -- hierarchies/coverage
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 61»
-«hierarchies/coverage 27»;
+«hierarchies/coverage 26»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 28»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 25»
-«hierarchies/blank_ends 61»
+«hierarchies/coverage 26»
+«hierarchies/blank_ends 64»
 SELECT SUM(CASE WHEN "l1" <> '*' THEN 1 ELSE 0 END) AS "others1", SUM(CASE WHEN "l2" <> '*' THEN 1 ELSE 0 END) AS "others2" FROM "kanon_run_lookup_sensitive0" AS "checked";
 
 -- evaluate/achieved
-«hierarchies/coverage 25»
-"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 62»,
-«evaluate/achieved 14»
-«evaluate/achieved 15»;
+«hierarchies/coverage 26»
+"kanon_run_lookup_sensitive0" AS «hierarchies/blank_ends 65»,
+«evaluate/achieved 12»
+«evaluate/achieved 13»;
 
 -- evaluate/achieved
 SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") AS "kept_classes", SUM("class_rows") AS "class_rows", SUM("class_size") AS "class_sizes", NULL AS "all_size", SUM(CASE WHEN "satisfied" = 0 THEN "class_rows" ELSE 0 END) AS "violating_rows", MIN("class_rows") AS "smallest_class", MAX("class_rows") AS "largest_class", MIN("class_size") AS "worst0", SUM(CASE WHEN "class_size" IS NULL THEN 1 ELSE 0 END) AS "unbounded0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE 1 END) AS "violating_classes0", SUM(CASE WHEN "class_size" >= 3 THEN 0 ELSE "class_rows" END) AS "violating_rows0" FROM (SELECT "flagged".*, CASE WHEN "class_size" < 1 THEN 0 ELSE 3 * LENGTH(CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX))) - CASE WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '2' THEN 2 WHEN CAST(CAST("class_size" AS BIGINT) AS VARCHAR(MAX)) < '5' THEN 1 ELSE 0 END + CASE WHEN "class_size" < 3 THEN 0 ELSE 1 END END AS "size_number" FROM (SELECT "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q1", 1 AS "row_count" FROM "clinic"."other" AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "classes") AS "flagged") AS "flagged" GROUP BY "size_number" UNION ALL SELECT -2 AS "size_number", NULL AS "classes", NULL AS "kept_classes", COUNT(*) AS "class_rows", NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM "clinic"."other" AS "checked";
@@ -3654,43 +3855,43 @@ SELECT "size_number" AS "size_number", COUNT(*) AS "classes", SUM("satisfied") A
 -- disclosure/invariance
 WITH "kanon_run_with_earlier_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."before" AS "checked") AS "earlier_table"), "kanon_run_with_present_rows" AS (SELECT "person", "value", DENSE_RANK() OVER (ORDER BY "k0", "k1") AS "class_id" FROM (SELECT "checked"."age" AS "k0", COLLATE(CAST("checked"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "k1", "checked"."person" AS "person", COLLATE(CAST("checked"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "value" FROM "clinic"."other" AS "checked") AS "present_table"), "kanon_run_with_earlier_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" GROUP BY "class_id"), "kanon_run_with_present_classes" AS (SELECT "class_id", COUNT(*) AS "class_rows", COUNT(DISTINCT "value") AS "class_values" FROM "kanon_run_with_present_rows" AS "present_rows" GROUP BY "class_id"), "kanon_run_with_moves" AS (SELECT "older"."class_id" AS "earlier_class", "newer"."class_id" AS "present_class", COUNT(*) AS "persons" FROM "kanon_run_with_earlier_rows" AS "older" JOIN "kanon_run_with_present_rows" AS "newer" ON "older"."person" = "newer"."person" GROUP BY "older"."class_id", "newer"."class_id"), "kanon_run_with_common" AS (SELECT "moves"."earlier_class", "moves"."present_class", COUNT(*) AS "common_values" FROM "kanon_run_with_moves" AS "moves" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "older" ON "older"."class_id" = "moves"."earlier_class" JOIN (SELECT DISTINCT "class_id", "value" FROM "kanon_run_with_present_rows" AS "present_rows") AS "newer" ON "newer"."class_id" = "moves"."present_class" AND "newer"."value" = "older"."value" GROUP BY "moves"."earlier_class", "moves"."present_class"), "kanon_run_with_repeated" AS (SELECT "person" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1 UNION ALL SELECT "person" FROM "kanon_run_with_present_rows" AS "present_rows" WHERE NOT "person" IS NULL GROUP BY "person" HAVING COUNT(*) > 1), "kanon_run_with_violating" AS (SELECT "class_rows" FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2 UNION ALL SELECT "class_rows" FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values" OR "class_rows" < 2) SELECT (SELECT COUNT(*) FROM "kanon_run_with_repeated" AS "repeated") AS "repeated_persons", (SELECT COUNT(*) FROM "kanon_run_with_violating" AS "violating") AS "violating_classes", (SELECT SUM("class_rows") FROM "kanon_run_with_violating" AS "violating") AS "violating_rows", (SELECT MIN("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes") AS "smallest_earlier", (SELECT MIN("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes") AS "smallest_present", (SELECT COUNT(*) FROM "kanon_run_with_earlier_classes" AS "earlier_classes" WHERE "class_rows" <> "class_values") + (SELECT COUNT(*) FROM "kanon_run_with_present_classes" AS "present_classes" WHERE "class_rows" <> "class_values") AS "repeating_classes", (SELECT SUM("moves"."persons") FROM "kanon_run_with_moves" AS "moves" JOIN "kanon_run_with_earlier_classes" AS "earlier_classes" ON "earlier_classes"."class_id" = "moves"."earlier_class" JOIN "kanon_run_with_present_classes" AS "present_classes" ON "present_classes"."class_id" = "moves"."present_class" LEFT JOIN "kanon_run_with_common" AS "common" ON "common"."earlier_class" = "moves"."earlier_class" AND "common"."present_class" = "moves"."present_class" WHERE COALESCE("common"."common_values", 0) <> "earlier_classes"."class_values" OR COALESCE("common"."common_values", 0) <> "present_classes"."class_values") AS "changed_persons", (SELECT SUM("persons") FROM "kanon_run_with_moves" AS "moves") AS "common_persons", (SELECT COUNT("person") FROM "kanon_run_with_earlier_rows" AS "earlier_rows") AS "earlier_persons", (SELECT COUNT("person") FROM "kanon_run_with_present_rows" AS "present_rows") AS "present_persons", (SELECT SUM(CASE WHEN "older_rows" > 0 AND "newer_rows" > 0 THEN 1 ELSE 0 END) FROM (SELECT "person", SUM("of_earlier") AS "older_rows", SUM(1 - "of_earlier") AS "newer_rows" FROM (SELECT "person", 1 AS "of_earlier" FROM "kanon_run_with_earlier_rows" AS "earlier_rows" UNION ALL SELECT "person", 0 AS "of_earlier" FROM "kanon_run_with_present_rows" AS "present_rows") AS "every_row" WHERE NOT "person" IS NULL GROUP BY "person") AS "every_person") AS "persons_of_both", COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_earlier_classes" AS "earlier_classes"), 0) + COALESCE((SELECT SUM("class_rows") FROM "kanon_run_with_present_classes" AS "present_classes"), 0) AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."before" AS "checked") + (SELECT COUNT(*) FROM "clinic"."other" AS "checked") AS "all_rows";
 
--- «hierarchies/blank_ends 63»
-WITH "kanon_run_downcoded0_people" AS «hierarchies/blank_ends 32»,
+-- «hierarchies/blank_ends 66»
+WITH "kanon_run_downcoded0_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 65»
+-- «hierarchies/blank_ends 68»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 64»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 65»
+-- «hierarchies/blank_ends 67»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 68»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 63»
-«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 67»
+-- «hierarchies/blank_ends 70»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 66»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 67»
+-- «hierarchies/blank_ends 69»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 70»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 63»
 «hierarchies/blank_ends 66»
+«hierarchies/blank_ends 69»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 63»
-«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 66»
+«hierarchies/blank_ends 67»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 28»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 65»,
+-- «hierarchies/coverage 29»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 68»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 63»
-«hierarchies/coverage 28»
 «hierarchies/blank_ends 66»
+«hierarchies/coverage 29»
+«hierarchies/blank_ends 69»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded0_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3699,12 +3900,12 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_downcoded0_classes" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 26»
-"kanon_run_downcoded0_people" AS «hierarchies/blank_ends 32»,
+"kanon_run_downcoded0_people" AS «hierarchies/blank_ends 33»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 67»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -3720,7 +3921,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 "kanon_run_downcoded0__labelled0" AS (SELECT DISTINCT "vectors"."q0" AS "q0", "vectors"."q1" AS "q1", "vectors"."row_count" AS "row_count", "cover"."label" AS "label0" FROM "kanon_run_downcoded0_people" AS "vectors" JOIN "kanon_run_downcoded0_cover0" AS "cover" ON ("vectors"."q0" = "cover"."value" OR ("vectors"."q0" IS NULL AND "cover"."value" IS NULL))),
 
 -- «disclosure/attacks/downcoded_facts 5»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 67»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 70»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 "kanon_run_downcoded0_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM «disclosure/attacks/counted 7» AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_downcoded0_classes") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
@@ -3740,7 +3941,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3758,7 +3959,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 28»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -3780,8 +3981,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded0_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded0_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded0_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 63»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3795,8 +3996,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 63»
-«hierarchies/coverage 28»
+«hierarchies/blank_ends 66»
+«hierarchies/coverage 29»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 53»
 «disclosure/attacks/downcoded_facts 1»
@@ -3809,43 +4010,43 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 54» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 55» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded0_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/blank_ends 68»
-WITH "kanon_run_downcoded1_people" AS «hierarchies/blank_ends 32»,
+-- «hierarchies/blank_ends 71»
+WITH "kanon_run_downcoded1_people" AS «hierarchies/blank_ends 33»,
 
--- «hierarchies/blank_ends 70»
+-- «hierarchies/blank_ends 73»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(DENSE_RANK() OVER (PARTITION BY "l1" ORDER BY "l0") - 1 AS BIGINT) AS "d0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", "l1", CAST(DENSE_RANK() OVER (ORDER BY "l1") AS BIGINT) AS "c1", CAST(COUNT(*) OVER (PARTITION BY "l1") AS INTEGER) AS "s1", '*' AS "l2" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0", COLLATE«hierarchies/blank_ends 10» AS "l1" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 69»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 70»
+-- «hierarchies/blank_ends 72»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 73»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 68»
-«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 71»
+«hierarchies/blank_ends 72»
 «hierarchies/blank_ends 1»;
 
--- «hierarchies/blank_ends 72»
+-- «hierarchies/blank_ends 75»
 (SELECT "value", "l0", CAST(DENSE_RANK() OVER (ORDER BY "l0") AS BIGINT) AS "c0", CAST(COUNT(*) OVER (PARTITION BY "l0") AS INTEGER) AS "s0", '*' AS "l1" FROM (SELECT "value", COLLATE(CASE WHEN "value" IS NULL THEN NULL ELSE (CAST("value" AS VARCHAR(MAX))) END, 'case_sensitive') AS "l0" FROM (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "distinct_values") AS "labelled")
 
--- «hierarchies/blank_ends 71»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 72»
+-- «hierarchies/blank_ends 74»
+"kanon_run_lookup1" AS «hierarchies/blank_ends 75»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 68»
 «hierarchies/blank_ends 71»
+«hierarchies/blank_ends 74»
 SELECT COUNT(*) AS "blank_ends" FROM "kanon_run_lookup1" AS "checked" WHERE RIGHT('.' || (COLLATE("checked"."l0", 'case_sensitive')), 1) = ' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 68»
-«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 71»
+«hierarchies/blank_ends 72»
 SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_lookup0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
 
--- «hierarchies/coverage 29»
-"kanon_run_lookup0" AS «hierarchies/blank_ends 70»,
+-- «hierarchies/coverage 30»
+"kanon_run_lookup0" AS «hierarchies/blank_ends 73»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 68»
-«hierarchies/coverage 29»
 «hierarchies/blank_ends 71»
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 74»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup1" AS "labels" JOIN (SELECT "q1" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_downcoded1_people" GROUP BY "q1") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL));
@@ -3854,16 +4055,16 @@ SELECT 1 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup1") AS "domain_v
 WITH "kanon_run_downcoded1_classes" AS «disclosure/attacks/level_misses 18»,
 
 -- «disclosure/attacks/level_misses 28»
-"kanon_run_downcoded1_people" AS «hierarchies/blank_ends 32»,
+"kanon_run_downcoded1_people" AS «hierarchies/blank_ends 33»,
 
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 72»
 SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed0", SUM(CASE WHEN "level1"."known" IS NULL AND COALESCE("level0"."known", "level1"."known", 0) = 1 AND ("found"."label" IS NULL OR NOT "found"."label" IN ('*')) THEN 1 ELSE 0 END) AS "missed1" FROM (SELECT DISTINCT "q0" AS "label" FROM "kanon_run_downcoded1_classes") AS "found" LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l0" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level0" ON ("found"."label" = "level0"."label" OR ("found"."label" IS NULL AND "level0"."label" IS NULL)) LEFT JOIN (SELECT DISTINCT COLLATE(CAST("l1" AS VARCHAR(MAX)), 'case_sensitive') AS "label", 1 AS "known" FROM "kanon_run_lookup0") AS "level1" ON ("found"."label" = "level1"."label" OR ("found"."label" IS NULL AND "level1"."label" IS NULL));
 
 -- «disclosure/attacks/downcoded_facts 12»
-"kanon_run_lookup1" AS «hierarchies/blank_ends 72»,
+"kanon_run_lookup1" AS «hierarchies/blank_ends 75»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 "kanon_run_downcoded1_levels" AS (SELECT "lookup"."value" AS "value", 0 AS "label_level", COALESCE("lookup"."c0", 0) AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l0" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL)) UNION ALL SELECT "lookup"."value" AS "value", 1 AS "label_level", 0 AS "label_number", COLLATE((CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'), '0', ''), '1', ''), '2', ''), '3', ''), '4', ''), '5', ''), '6', ''), '7', ''), '8', ''), '9', '') IN ('.', '-.') THEN TRIM(TRAILING '.' FROM TRIM(TRAILING '0' FROM COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive'))) ELSE COLLATE(CAST("lookup"."l1" AS VARCHAR(MAX)), 'case_sensitive') END), 'case_sensitive') AS "label" FROM "kanon_run_lookup1" AS "lookup" JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_people") AS "occurring" ON ("lookup"."value" = "occurring"."value" OR ("lookup"."value" IS NULL AND "occurring"."value" IS NULL))),
@@ -3898,7 +4099,7 @@ SELECT SUM(CASE WHEN "level0"."known" IS NULL AND COALESCE("level0"."known", "le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3916,7 +4117,7 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -3935,8 +4136,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 (SELECT SUM("own"."row_count") FROM "kanon_run_downcoded1_classes" AS "own" JOIN (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_downcoded1_classes") AS "again0" ON ("own"."q0" = "again0"."value" OR ("own"."q0" IS NULL AND "again0"."value" IS NULL)) JOIN (SELECT DISTINCT "q1" AS "value" FROM "kanon_run_downcoded1_classes") AS "again1" ON ("own"."q1" = "again1"."value" OR ("own"."q1" IS NULL AND "again1"."value" IS NULL)))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 68»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 71»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3950,8 +4151,8 @@ SELECT COUNT(*) AS "classes", COALESCE(SUM("contradicted"), 0) AS "contradicted"
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_lowest" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 68»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 71»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 56»
 «disclosure/attacks/downcoded_facts 13»
@@ -3964,14 +4165,14 @@ SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM("people") AS "examined", SUM(CASE WHEN "exposed" = 1 THEN "people" ELSE 0 END) AS "exposed_people", SUM(CASE WHEN "beyond" = 1 THEN "people" ELSE 0 END) AS "beyond_people", MAX("risk") AS "highest_risk", SUM("people") AS "people", 0 AS "others", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "all_rows", (SELECT COUNT(*) FROM "clinic"."other" AS "whole") AS "there0", «disclosure/attacks/counted 57» AS "found0", (SELECT COUNT(*) FROM "clinic"."visits_release" AS "whole") AS "there1", «disclosure/attacks/counted 58» AS "found1" FROM (SELECT "q0", "q1", CASE WHEN "known_ones" = 1 THEN "known" ELSE "held" - "known" END AS "people", CASE WHEN "held" = 0 THEN 0 ELSE CAST(1.0 * "known" AS DOUBLE PRECISION) / "held" END AS "risk", "known_ones" AS "exposed", 0 AS "beyond" FROM "kanon_run_downcoded1_minimal" AS "classes" CROSS JOIN (SELECT 1 AS "known_ones" UNION ALL SELECT 0 AS "known_ones") AS "sorts" WHERE "known_ones" = 0 OR "known" > 0) AS "cases";
 
--- «hierarchies/coverage 30»
+-- «hierarchies/coverage 31»
 "kanon_run_lookup0" AS (SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_consistent_people") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0"),
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 30»
-«hierarchies/blank_ends 40»
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 41»
 SELECT 0 AS "attribute", (SELECT COUNT(*) FROM "kanon_run_lookup0") AS "domain_values", COUNT(*) AS "found_values", SUM(CASE WHEN "labels"."value" IS NULL THEN 1 ELSE 0 END) AS "null_values", SUM(CASE WHEN "labels"."value" IS NULL THEN "found"."row_count" ELSE 0 END) AS "null_rows", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN 1 ELSE 0 END) AS "uncovered_values", SUM(CASE WHEN NOT "labels"."value" IS NULL AND ("labels"."l0" IS NULL OR "labels"."l1" IS NULL) THEN "found"."row_count" ELSE 0 END) AS "uncovered_rows" FROM "kanon_run_lookup0" AS "labels" JOIN (SELECT "q0" AS "value", SUM("row_count") AS "row_count" FROM "kanon_run_consistent_people" GROUP BY "q0") AS "found" ON ("labels"."value" = "found"."value" OR ("labels"."value" IS NULL AND "found"."value" IS NULL))
 UNION ALL
 «hierarchies/coverage 15»;
@@ -4001,10 +4202,10 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 "kanon_run_consistent_cover1" AS (SELECT DISTINCT "labelled"."value" AS "value", "labelled"."label" AS "label" FROM (SELECT "value", COLLATE«disclosure/attacks/counted 8» AS "label" FROM "kanon_run_lookup1" WHERE "value" IS NULL OR NOT "l0" IS NULL UNION ALL SELECT "value", COLLATE«disclosure/attacks/counted 9» AS "label" FROM "kanon_run_lookup1" UNION ALL SELECT "places"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_consistent_places1" AS "places" WHERE "places"."place" >= "ranges"."low_place" AND "places"."place" <= "ranges"."high_place" UNION ALL SELECT "own"."value" AS "value", "ranges"."label" AS "label" FROM "kanon_run_consistent_ranges1" AS "ranges" CROSS JOIN "kanon_run_lookup1" AS "own" WHERE "ranges"."has_null" = 1 AND "own"."value" IS NULL) AS "labelled" JOIN (SELECT DISTINCT "q1" AS "label" FROM "kanon_run_consistent_rows") AS "found" ON ("labelled"."label" = "found"."label" OR ("labelled"."label" IS NULL AND "found"."label" IS NULL))),
 
 -- disclosure/attacks/consistent
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 «disclosure/attacks/consistent 1»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4018,9 +4219,9 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «disclosure/attacks/consistent 7»;
 
 -- disclosure/attacks/graph
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4035,9 +4236,9 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «disclosure/attacks/graph 1»;
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 37»
+«hierarchies/blank_ends 38»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
@@ -4055,7 +4256,7 @@ SELECT COLLATE(CAST('b' AS VARCHAR(MAX)), 'case_sensitive') AS "l0", COLLATE(CAS
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 "kanon_run_domain0" AS «hierarchies/blank_ends 13»,
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/consistent 2»
 "kanon_run_consistent_positions0" AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4122,6 +4323,138 @@ WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS 
 
 -- disclosure/risk/combinations
 WITH "kanon_run_with_vectors" AS «disclosure/risk/combinations 2» SELECT 0 AS "combination", SUM(CASE WHEN "class_size" > 0 THEN 1 ELSE 0 END) AS "classes", SUM("class_size") AS "records", SUM(CASE WHEN "class_size" = 1 THEN 1 ELSE 0 END) AS "uniques", SUM(CAST("class_size" AS DOUBLE PRECISION) * CAST("class_size" - 1 AS DOUBLE PRECISION)) AS "alike_pairs", SUM("class_rows") AS "judged_rows", (SELECT COUNT(*) FROM "clinic"."visits" AS "checked") AS "all_rows" FROM (SELECT SUM("row_count") AS "class_size", SUM("row_count") AS "class_rows" FROM "kanon_run_with_vectors" AS "vectors" GROUP BY "q0", "q1") AS "classes";
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age";
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", 0 AS "unknown_rows", 0 AS "blank_rows", 0 AS "negative", 0 AS "most" FROM "kanon_run_raw";
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_domain0" ("l0" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l1" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l2" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_domain0" VALUES
+  ('M', 'x', '*'),
+  ('F', 'y', '*');
+
+-- hierarchies/lookup_rows
+CREATE TEMPORARY TABLE "kanon_run_lookup0" AS SELECT "found"."value", "labelled"."l0", COALESCE("labelled"."c0", 0) AS "c0", COALESCE("labelled"."d0", 0) AS "d0", COALESCE("labelled"."s0", 1) AS "s0", "labelled"."l1", COALESCE("labelled"."c1", 0) AS "c1", COALESCE("labelled"."s1", 1) AS "s1", '*' AS "l2" FROM (SELECT DISTINCT "q0" AS "value" FROM "kanon_run_raw") AS "found" LEFT JOIN «hierarchies/coverage 9» AS "labelled" ON COLLATE((CAST("found"."value" AS VARCHAR(MAX))), 'case_sensitive') = "labelled"."l0";
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 14»;
+
+-- hierarchies/nesting
+SELECT 0 AS "attribute", 0 AS "level", COUNT(*) AS "split_labels" FROM (SELECT "l0" FROM "kanon_run_domain0" WHERE NOT "l0" IS NULL GROUP BY "l0" HAVING COUNT(DISTINCT "l1") > 1) AS "split";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_0", COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_1", COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c1_0", CAST(SUM("vectors"."row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive');
+
+-- tables/judged
+SELECT (SELECT SUM("row_count") FROM "kanon_run_finest") AS "judged_rows", (SELECT SUM("row_count") FROM "kanon_run_raw") AS "all_rows";
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_0", "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", CAST(NULL AS VARCHAR(MAX)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", SUM("row_count") AS "cell_value", SUM("row_count") AS "contributors" FROM "kanon_run_finest" AS "finest" GROUP BY "c1_0") AS "cells" WHERE "contributors" > 0;
+
+-- tables/count
+SELECT COUNT(*) AS "cell_count" FROM "kanon_run_cells";
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", "alone" AS "contributor", "by_dominance", "by_difference0" FROM "kanon_run_cells";
+
+-- engines/scratch/domain
+CREATE TEMPORARY TABLE "kanon_run_protected" ("l0" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l1" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l2" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l3" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l4" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l5" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l6" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l7" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l8" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL, "l9" VARCHAR(MAX) COLLATE CASE_SENSITIVE NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO "kanon_run_protected" VALUES
+  ('1', '0', '1', '0', '1', '0', '1', '0', '1', '0');
+
+-- tables/write
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT CASE WHEN "loaded"."l0" = '1' THEN "loaded"."l1" END AS "sex", CASE WHEN "loaded"."l2" = '1' THEN CAST("loaded"."l3" AS BIGINT) END AS "sex_level", CASE WHEN "loaded"."l4" = '1' THEN "loaded"."l5" END AS "age", CASE WHEN "loaded"."l6" = '1' THEN CAST("loaded"."l7" AS BIGINT) END AS "value", CASE WHEN "loaded"."l8" = '1' THEN CAST("loaded"."l9" AS BIGINT) END AS "suppressed" FROM "kanon_run_protected" AS "loaded";
+
+-- tables/read
+SELECT "written"."sex", "written"."sex_level", "written"."age", "written"."value", "written"."suppressed" FROM "clinic"."kanon_run_release" AS "written";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "redshift ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_protected";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_finest";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_domain0";
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive');
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", SUM(CASE WHEN "unit" IS NULL THEN "row_count" ELSE 0 END) AS "unknown_rows", 0 AS "blank_rows", 0 AS "negative", 0 AS "most" FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_0", COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_1", COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c1_0", "vectors"."unit" AS "unit", CAST(SUM("vectors"."row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive'), "vectors"."unit";
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS "persons" GROUP BY "c0_0", "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_1", "c1_0", "unit") AS "persons" GROUP BY "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", CAST(NULL AS VARCHAR(MAX)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", COUNT(*) AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c1_0", "unit") AS "persons" GROUP BY "c1_0") AS "cells" WHERE "contributors" > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "persons", "method": "suppression"}, "versions": {"engine": "redshift ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS "persons" GROUP BY "c0_0", "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c0_1", "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c0_1", "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c0_1", "c1_0", "unit") AS "persons" GROUP BY "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", CAST(NULL AS VARCHAR(MAX)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", 0 AS "alone", 0 AS "by_dominance", 0 AS "by_difference0" FROM (SELECT "c1_0", SUM("row_count") AS "cell_value", COUNT(*) AS "contributors" FROM (SELECT "c1_0", "unit", SUM("row_count") AS "row_count" FROM "kanon_run_finest" AS "finest" GROUP BY "c1_0", "unit") AS "persons" GROUP BY "c1_0") AS "cells" WHERE "contributors" > 0;
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "redshift ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", "kanon_source"."person" AS "amount", MIN("kanon_source"."person") AS "least", MAX("kanon_source"."person") AS "most", COUNT("kanon_source"."person") AS "known_count", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age", "kanon_source"."person";
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", 0 AS "unknown_rows", SUM("row_count" - "known_count") AS "blank_rows", SUM(CASE WHEN "least" < 0 THEN 1 ELSE 0 END) AS "negative", MAX("most") AS "most" FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_0", COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_1", COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c1_0", "vectors"."amount" AS "amount", CAST(SUM("vectors"."known_count") AS BIGINT) AS "contribution_count", CAST(SUM("vectors"."row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive'), "vectors"."amount";
+
+-- «tables/cells 1»
+(CASE WHEN (10000 * "first_n") > (7500 * "cell_value") THEN CAST(((((10000 * "first_n") - (7500 * "cell_value") + 7500 - 1)) - MOD((10000 * "first_n") - (7500 * "cell_value") + 7500 - 1, 7500)) / (7500) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- «tables/cells 2»
+(CASE WHEN (1000 * "first_1") > (10000 * ("cell_value" - "first_2")) THEN CAST(((((1000 * "first_1") - (10000 * ("cell_value" - "first_2")) + 10000 - 1)) - MOD((1000 * "first_1") - (10000 * ("cell_value" - "first_2")) + 10000 - 1, 10000)) / (10000) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- «tables/cells 3»
+(CASE WHEN (1000 * "first_1") > (5000 * ("cell_value" - "first_2")) THEN CAST(((((1000 * "first_1") - (5000 * ("cell_value" - "first_2")) + 5000 - 1)) - MOD((1000 * "first_1") - (5000 * ("cell_value" - "first_2")) + 5000 - 1, 5000)) / (5000) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "amount") AS "contributions") AS "ranked" GROUP BY "c0_0", "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c0_1", "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_1", "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_1", "c1_0", "amount") AS "contributions") AS "ranked" GROUP BY "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", CAST(NULL AS VARCHAR(MAX)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n" FROM (SELECT "c1_0", "amount", "times", SUM("times") OVER (PARTITION BY "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c1_0", "amount", SUM("contribution_count") AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c1_0", "amount") AS "contributions") AS "ranked" GROUP BY "c1_0") AS "cells" WHERE "contributors" > 0;
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", "alone" AS "contributor", "by_dominance", "by_difference0", "by_difference1" FROM "kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', '3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "redshift ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+CREATE TEMPORARY TABLE "kanon_run_raw" AS SELECT COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive') AS "q0", "kanon_source"."age" AS "q1", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive') AS "unit", CAST(SUM("kanon_source"."person") AS BIGINT) AS "amount", MIN("kanon_source"."person") AS "least", MAX("kanon_source"."person") AS "most", COUNT("kanon_source"."person") AS "known_count", COUNT(*) AS "row_count" FROM "clinic"."visits" AS "kanon_source" GROUP BY COLLATE(CAST("kanon_source"."sex" AS VARCHAR(MAX)), 'case_sensitive'), "kanon_source"."age", COLLATE(CAST("kanon_source"."dx" AS VARCHAR(MAX)), 'case_sensitive');
+
+-- tables/totals
+SELECT SUM("row_count") AS "row_count", SUM(CASE WHEN "unit" IS NULL THEN "row_count" ELSE 0 END) AS "unknown_rows", SUM("row_count" - "known_count") AS "blank_rows", SUM(CASE WHEN "least" < 0 THEN 1 ELSE 0 END) AS "negative", MAX("most") AS "most" FROM "kanon_run_raw";
+
+-- tables/finest
+CREATE TEMPORARY TABLE "kanon_run_finest" AS SELECT COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_0", COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive') AS "c0_1", COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive') AS "c1_0", "vectors"."unit" AS "unit", CAST(SUM("vectors"."amount") AS BIGINT) AS "amount", CAST(SUM("vectors"."known_count") AS BIGINT) AS "contribution_count", CAST(SUM("vectors"."row_count") AS BIGINT) AS "row_count" FROM "kanon_run_raw" AS "vectors" JOIN "kanon_run_lookup0" AS "lookup0" ON ("vectors"."q0" = "lookup0"."value" OR ("vectors"."q0" IS NULL AND "lookup0"."value" IS NULL)) JOIN "kanon_run_lookup1" AS "lookup1" ON ("vectors"."q1" = "lookup1"."value" OR ("vectors"."q1" IS NULL AND "lookup1"."value" IS NULL)) GROUP BY COLLATE(CAST("lookup0"."l0" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup0"."l1" AS VARCHAR(MAX)), 'case_sensitive'), COLLATE(CAST("lookup1"."l0" AS VARCHAR(MAX)), 'case_sensitive'), "vectors"."unit";
+
+-- tables/cells
+CREATE TEMPORARY TABLE "kanon_run_cells" AS SELECT 0 AS "branch", "c0_0" AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_0", "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c0_0", "c0_1", "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c0_0", "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_0", "c0_1", "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_0", "c0_1", "c1_0", "unit") AS "contributions") AS "ranked" GROUP BY "c0_0", "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 1 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", "c0_1" AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c0_1", "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c0_1", "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c0_1", "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c0_1", "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c0_1", "c1_0", "unit") AS "contributions") AS "ranked" GROUP BY "c0_1", "c1_0") AS "cells" WHERE "contributors" > 0 UNION ALL SELECT 2 AS "branch", CAST(NULL AS VARCHAR(MAX)) AS "c0_0", CAST(NULL AS VARCHAR(MAX)) AS "c0_1", "c1_0" AS "c1_0", CAST("cell_value" AS BIGINT) AS "cell_value", CASE WHEN "contributors" < 3 THEN 1 ELSE 0 END AS "below", CASE WHEN "contributors" = 1 THEN 1 ELSE 0 END AS "alone", "first_unit", CAST«tables/cells 1» AS "by_dominance", CAST«tables/cells 2» AS "by_difference0", CAST«tables/cells 3» AS "by_difference1" FROM (SELECT "c1_0", SUM("amount" * "times") AS "cell_value", SUM("times") AS "contributors", SUM(CASE WHEN "place" - "times" >= 1 THEN 0 WHEN "place" <= 1 THEN "amount" * "times" ELSE "amount" * (1 - ("place" - "times")) END) AS "first_1", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_2", SUM(CASE WHEN "place" - "times" >= 2 THEN 0 WHEN "place" <= 2 THEN "amount" * "times" ELSE "amount" * (2 - ("place" - "times")) END) AS "first_n", MIN("unit") AS "first_unit" FROM (SELECT "c1_0", "amount", "times", "unit", ROW_NUMBER() OVER (PARTITION BY "c1_0" ORDER BY "amount" DESC NULLS LAST) AS "place" FROM (SELECT "c1_0", "unit", SUM("amount") AS "amount", 1 AS "times" FROM "kanon_run_finest" AS "finest" WHERE NOT "amount" IS NULL GROUP BY "c1_0", "unit") AS "contributions") AS "ranked" GROUP BY "c1_0") AS "cells" WHERE "contributors" > 0;
+
+-- tables/fetch
+SELECT "branch", "c0_0", "c0_1", "c1_0", "cell_value", "below", CASE WHEN "alone" = 1 THEN DENSE_RANK() OVER (ORDER BY "first_unit") ELSE 0 END AS "contributor", "by_dominance", "by_difference0", "by_difference1" FROM "kanon_run_cells";
+
+-- release/manifest/insert
+INSERT INTO "clinic"."kanon_sql_manifest" VALUES ('visits_release', 'run', '(the time)', 'cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745', '{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "redshift ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- verbs/doctor/probe_text
 WITH "kanon_run_with_texts" AS (SELECT 'a' AS "probe" UNION ALL SELECT 'A' AS "probe" UNION ALL SELECT 'a ' AS "probe" UNION ALL SELECT 'á' AS "probe"), "kanon_run_with_exact_texts" AS (SELECT COLLATE(CAST("probe" AS VARCHAR(MAX)), 'case_sensitive') AS "probe" FROM "kanon_run_with_texts" AS "texts"), "kanon_run_with_probes" AS (SELECT "probe" FROM "kanon_run_with_exact_texts" AS "exact_texts" GROUP BY "probe") SELECT COUNT(*) AS "different" FROM "kanon_run_with_probes" AS "probes";

@@ -53,8 +53,11 @@ INSERT INTO [kanon_scratch].[kanon_run_domain1] VALUES
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_lookup1"]', N'(the time)');
 
--- hierarchies/lookup_rows
+-- «hierarchies/lookup_rows 1»
 SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2]
+
+-- hierarchies/lookup_rows
+«hierarchies/lookup_rows 1»
 INTO [kanon_scratch].[kanon_run_lookup1]
 FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
 
@@ -1398,18 +1401,21 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'06dd90242c104310b8f25a7ca03083e0f9b8ac88b1f3062f1740721b23e3f347', N'{"published_at": "(the time)"}');
 
 -- frequency/population/persons
-SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [persons] FROM [clinic].[census] AS [checked];
+SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2) AS [different] FROM [clinic].[census] AS [checked];
 
 -- hierarchies/blank_ends
-SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_population0"]', N'(the time)');
 
--- frequency/raw
-SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count]
+-- frequency/population/by_person
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST(CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [person], COUNT_BIG(*) AS [row_count]
 INTO [kanon_scratch].[kanon_run_population0]
-FROM [clinic].[census] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+FROM [clinic].[census] AS [kanon_source] WHERE NOT CAST(CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST(CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/population/moving
+SELECT COUNT_BIG(*) AS [moving] FROM (SELECT [person] AS [person] FROM [kanon_scratch].[kanon_run_population0] GROUP BY [person] HAVING COUNT_BIG(*) > 1) AS [several];
 
 -- frequency/raw
 SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], CAST([kanon_source].[person] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], COUNT_BIG(*) AS [row_count]
@@ -1419,7 +1425,7 @@ FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS N
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_known"]', N'(the time)');
 
--- frequency/with_populations
+-- frequency/population/known
 SELECT [q0], CAST([row_count] AS BIGINT) AS [row_count]
 INTO [kanon_scratch].[kanon_run_known]
 FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_population0];
@@ -1435,18 +1441,18 @@ SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_lo
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_people0"]', N'(the time)');
 
--- frequency/with_populations
-SELECT [q0], CAST(0 AS BIGINT) AS [row_count]
+-- frequency/population/people
+SELECT [q0], CAST(NULL AS NVARCHAR(MAX)) AS [value_code], CAST(0 AS BIGINT) AS [row_count]
 INTO [kanon_scratch].[kanon_run_people0]
-FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_population0];
+FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], [person] AS [value_code], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_population0];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_present0"]', N'(the time)');
 
 -- frequency/encode
-SELECT [lookup0].[c0] AS [code0], 0 AS [person_count], 1 AS [value_code], 0 AS [reference_share], [vectors].[row_count] AS [row_count]
+SELECT [lookup0].[c0] AS [code0], 0 AS [person_count], [vectors].[value_code] AS [value_code], 0 AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_present0]
-FROM (SELECT [q0] AS [q0], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_people0] GROUP BY [q0]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
+FROM (SELECT [q0] AS [q0], [value_code] AS [value_code], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_people0] GROUP BY [q0], [value_code]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
 
 -- frequency/population/sums
 SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_present0]) AS [encoded_rows], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_people0]) AS [all_rows];
@@ -1455,7 +1461,7 @@ SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_present0]) AS [e
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_frequency]) + (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_present0]) AS [row_count];
 
 -- «evaluate/node 11»
-(SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM (SELECT [code0] AS [k0], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([person_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0], SUM([value_rows]) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [code0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([person_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_present0] GROUP BY [code0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]))
+(SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM (SELECT [code0] AS [k0], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([person_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [code0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([person_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_present0] GROUP BY [code0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]))
 
 -- evaluate/node
 SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], 0 AS [padding_0] FROM «evaluate/node 11» AS [classes];
@@ -1471,7 +1477,7 @@ INTO [kanon_scratch].[kanon_run_staged]
 FROM [clinic].[visits] AS [kanon_source] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 INTERSECT SELECT [lookup0].[value]) LEFT JOIN [kanon_scratch].[kanon_run_suppressed] AS [suppressed] ON [lookup0].[c0] = [suppressed].[k0] WHERE [suppressed].[class_rows] IS NULL;
 
 -- «frequency/population/sums 1»
-(SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], 1 AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [vectors].[row_count] AS [row_count] FROM [kanon_scratch].[kanon_run_people0] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]))
+(SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [vectors].[value_code] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [vectors].[row_count] AS [row_count] FROM [kanon_scratch].[kanon_run_people0] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]))
 
 -- frequency/population/sums
 SELECT (SELECT SUM([row_count]) FROM «frequency/population/sums 1» AS [frequency]) AS [encoded_rows], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_people0]) AS [all_rows];
@@ -1486,7 +1492,7 @@ SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_staged] AS [
 (CASE WHEN [m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT) THEN 0 ELSE [class_rows] END)
 
 -- evaluate/achieved
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 2» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0], SUM([value_rows]) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «frequency/population/sums 1» AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1] FROM «evaluate/achieved 2» AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «frequency/population/sums 1» AS [frequency] GROUP BY [q0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [kanon_scratch].[kanon_run_staged] AS [checked];
 
 -- release/manifest/insert
 INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'b7e4891c2bb1638dceb689f492a60df429168183caea352e32b42f9f7314b398', N'{"published_at": "(the time)"}');
@@ -3225,13 +3231,30 @@ SELECT SUM(CASE WHEN [cover0].[known] IS NULL OR [cover1].[known] IS NULL THEN [
 SELECT SUM([people].[row_count]) AS [examined], SUM(CASE WHEN [guesses].[belief] >= [guesses].[strongest] - 1.00000000000000006e-09 THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_strong] ELSE 0 END) AS [guessed_right], SUM(CASE WHEN [guesses].[prior] = [guesses].[most] THEN CAST([people].[row_count] AS FLOAT) / [guesses].[equally_frequent] ELSE 0 END) AS [usually_right], SUM(CAST([people].[row_count] AS FLOAT) * [guesses].[belief]) AS [believed], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_guessed0__people] AS [own] JOIN [kanon_run_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_guessed0__people]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_guessed0__labels0] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]) JOIN (SELECT DISTINCT [p0] AS [value] FROM [kanon_run_guessed0__labels0]) AS [again2] ON EXISTS(SELECT [own].[p0] INTERSECT SELECT [again2].[value])) AS [found1] FROM [kanon_run_guessed0__people] AS [people] JOIN (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], [strongest] AS [strongest], [most] AS [most], SUM(CASE WHEN [belief] >= [strongest] - 1.00000000000000006e-09 THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_strong], SUM(CASE WHEN [prior] = [most] THEN 1 ELSE 0 END) OVER (PARTITION BY [q0], [q1]) AS [equally_frequent] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [value] AS [value], [belief] AS [belief], [prior] AS [prior], MAX([belief]) OVER (PARTITION BY [q0], [q1]) AS [strongest], MAX([prior]) OVER (PARTITION BY [q0], [q1]) AS [most] FROM [kanon_run_guessed0_beliefs5]) AS [compared]) AS [guesses] ON EXISTS(SELECT [people].[q0] INTERSECT SELECT [guesses].[q0]) AND EXISTS(SELECT [people].[q1] INTERSECT SELECT [guesses].[q1]) AND [people].[p0] = [guesses].[value];
 
 -- frequency/population/persons
-SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [persons] FROM [clinic].[census] AS [checked];
+SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [different] FROM [clinic].[census] AS [checked];
+
+-- hierarchies/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- «frequency/population/moving 1»
+(SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [person], COUNT_BIG(*) AS [row_count] FROM [clinic].[census] AS [kanon_source] WHERE NOT CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
+
+-- frequency/population/moving
+WITH [kanon_run_persons0] AS «frequency/population/moving 1»
+SELECT COUNT_BIG(*) AS [moving] FROM (SELECT [person] AS [person] FROM [kanon_run_persons0] GROUP BY [person] HAVING COUNT_BIG(*) > 1) AS [several];
 
 -- frequency/population/persons
-SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [persons] FROM [clinic].[other_census] AS [checked];
+SELECT COUNT_BIG(*) AS [row_count], COUNT_BIG(DISTINCT [checked].[person]) AS [different] FROM [clinic].[other_census] AS [checked];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[other_census] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- «frequency/population/moving 2»
+(SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [person], COUNT_BIG(*) AS [row_count] FROM [clinic].[other_census] AS [kanon_source] WHERE NOT CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 IS NULL GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST(CAST([kanon_source].[person] AS NVARCHAR(MAX)) AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
+
+-- frequency/population/moving
+WITH [kanon_run_persons1] AS «frequency/population/moving 2»
+SELECT COUNT_BIG(*) AS [moving] FROM (SELECT [person] AS [person] FROM [kanon_run_persons1] GROUP BY [person] HAVING COUNT_BIG(*) > 1) AS [several];
 
 -- «hierarchies/range 2»
 (SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[census] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
@@ -3422,19 +3445,17 @@ WITH [kanon_run_population1] AS «hierarchies/range 4»,
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population1]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches1] GROUP BY [v0], [v1]) AS [counted];
 
 -- «evaluate/achieved 10»
-(SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
+(SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person])
 
 -- «evaluate/achieved 11»
 (SELECT [q0] AS [k0], [q1] AS [k1], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1])
 
--- «evaluate/achieved 13»
-(SELECT [classes].[q0], [classes].[q1], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes])
-
 -- «evaluate/achieved 12»
-(SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM «evaluate/achieved 13» AS [counted])
+(SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT [kanon_source].[person] AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_persons0] AS [kanon_source] GROUP BY [kanon_source].[person]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted])
 
 -- evaluate/achieved
-«hierarchies/range 1»
+WITH [kanon_run_persons0] AS «frequency/population/moving 1»,
+«frequency/population/overlap 2»
 «hierarchies/range 3»
 «hierarchies/blank_ends 51»
 «hierarchies/nesting 5»
@@ -3446,8 +3467,9 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population1]) AS [vectors], COUNT_BI
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
 [kanon_run_matched0] AS «evaluate/achieved 10»,
-[kanon_run_matched1] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population1] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 12» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[row_count] FROM [kanon_run_matched1] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population1] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+[kanon_run_persons1] AS «frequency/population/moving 2»,
+[kanon_run_matched1] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], [kanon_source].[person] AS [person], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label], [kanon_source].[person])
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX(CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END) AS [worst1], SUM(CASE WHEN CASE WHEN [m1] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m1] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM«evaluate/achieved 3» AS [violating_classes1], SUM«evaluate/achieved 4» AS [violating_rows1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], CASE WHEN ([m0] >= 3) AND ([m1] >= [class_size] AND [m1] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m1] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m1] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values1].[m1] AS [m1] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 12» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m1] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], CAST(NULL AS NVARCHAR(MAX)) AS [unit], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], [matched].[person], [matched].[row_count] FROM [kanon_run_matched1] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT [kanon_source].[person] AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_persons1] AS [kanon_source] GROUP BY [kanon_source].[person]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- «hierarchies/range 5»
 SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_population0]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000)
@@ -3513,9 +3535,6 @@ UNION ALL
 [kanon_run_classes] AS «frequency/all_found 12»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
 
--- «evaluate/achieved 14»
-[kanon_run_matched0] AS «evaluate/achieved 10»
-
 -- evaluate/achieved
 «hierarchies/range 1»
 «hierarchies/nesting 7»
@@ -3526,11 +3545,15 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS 
 «frequency/all_found 11»
 [kanon_run_labels1] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label]),
 «frequency/population/coverage 2»
-«evaluate/achieved 14»
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM «evaluate/achieved 13» AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+[kanon_run_matched0] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- verbs/check/unknown_persons
 SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [checked].[person] IS NULL;
+
+-- frequency/population/moving
+WITH [kanon_run_persons0] AS «frequency/population/moving 2»
+SELECT COUNT_BIG(*) AS [moving] FROM (SELECT [person] AS [person] FROM [kanon_run_persons0] GROUP BY [person] HAVING COUNT_BIG(*) > 1) AS [several];
 
 -- hierarchies/range
 WITH [kanon_run_population0] AS «hierarchies/range 4»
@@ -3580,9 +3603,12 @@ UNION ALL
 «frequency/all_found 6»
 SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole]) AS [there0], «frequency/all_found 9» AS [found0], (SELECT COUNT_BIG(*) FROM [kanon_run_classes] AS [whole]) AS [there1], «frequency/all_found 10» AS [found1];
 
+-- «frequency/population/overlap 8»
+[kanon_run_population0] AS «hierarchies/range 4»,
+
 -- frequency/population/overlap
 «frequency/population/overlap 1»
-[kanon_run_population0] AS «hierarchies/range 4»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
 «frequency/population/overlap 3»
@@ -3606,7 +3632,8 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[other_census] AS [whole
 SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population0]) AS [vectors], COUNT_BIG(*) AS [found], SUM(CASE WHEN [class_count] > 1 THEN 1 ELSE 0 END) AS [shared] FROM (SELECT COUNT_BIG(*) AS [class_count] FROM [kanon_run_matches0] GROUP BY [v0], [v1]) AS [counted];
 
 -- evaluate/achieved
-«hierarchies/blank_ends 56»
+WITH [kanon_run_persons0] AS «frequency/population/moving 2»,
+«frequency/population/overlap 8»
 «hierarchies/nesting 7»
 «frequency/population/ambiguous 1»
 «frequency/population/coverage 1»
@@ -3615,8 +3642,8 @@ SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_population0]) AS [vectors], COUNT_BI
 «frequency/all_found 11»
 «frequency/population/overlap 4»
 «frequency/population/coverage 2»
-«evaluate/achieved 14»
-SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX(CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 6» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM([value_rows]) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 12» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+[kanon_run_matched0] AS «evaluate/achieved 10»
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], MAX([all_size]) AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX(CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT) THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [all_size] AS [all_size], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= [class_size] AND [m0] > 0 AND CAST([class_size] AS FLOAT) <= 5.00000000999999972e-01 * CAST([m0] AS FLOAT) AND CAST([class_size] AS FLOAT) >= -1.00000000000000006e-09 * CAST([m0] AS FLOAT)) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[all_size] AS [all_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 6» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], COUNT_BIG(DISTINCT [unit]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM «evaluate/achieved 12» AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
 -- hierarchies/blank_ends
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [clinic].[survey] AS [checked] WHERE RIGHT(N'.' + CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, 1) = N' ';
@@ -3988,7 +4015,184 @@ SELECT SUM([people]) AS [people], SUM([exposed_persons]) AS [exposed_persons], S
 [kanon_run_beliefs1_judged] AS (SELECT [q0], [q1], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 THEN MAX([belief_change]) END AS [belief_change], CASE WHEN SUM([unknown]) = 0 AND SUM([people]) > 0 AND MAX([exposed]) = 0 THEN 0 ELSE 1 END AS [exposed], CASE WHEN MAX([impossible]) = 1 THEN SUM([people]) ELSE SUM([people] * [exposed]) END AS [exposed_persons], SUM([people]) AS [people], MAX([impossible]) AS [impossible], SUM(CASE WHEN [impossible] = 0 THEN [people] * [unknown] ELSE 0 END) AS [unknown_persons] FROM [kanon_run_with_persons_of_36] AS [persons] GROUP BY [q0], [q1])
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MAX([m0_second]) AS [second0], MAX([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1_second] = 0 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MAX([m1_second]) AS [second1] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_second] AS [m0_second], [m1] AS [m1], [m1_second] AS [m1_second], CASE WHEN ([m0_second] = 0) AND ([m1_second] = 0) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m0_second] AS [m0_second], [values1].[m1] AS [m1], [values1].[m1_second] AS [m1_second] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m0], MAX([exposed]) AS [m0_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs0_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1]) JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MAX([belief_change]) AS [m1], MAX([exposed]) AS [m1_second] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([belief_change]) AS [belief_change], MIN([exposed]) AS [exposed] FROM (SELECT [q0] AS [q0], [q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], [belief_change] AS [belief_change], [exposed] AS [exposed], 1 AS [row_count] FROM [kanon_run_beliefs1_judged]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values1] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values1].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values1].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
 
+-- «hierarchies/range 12»
+(SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
+
+-- hierarchies/range
+WITH [kanon_run_consistency_records] AS «hierarchies/range 12»
+SELECT COUNT_BIG(*) AS [out_of_range] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values] WHERE NOT [value] IS NULL AND NOT (CAST([value] AS FLOAT) > -1000000000000000 AND CAST([value] AS FLOAT) < 1000000000000000);
+
 -- «hierarchies/blank_ends 59»
+WITH [kanon_run_consistency_records] AS «hierarchies/range 12»,
+
+-- «hierarchies/blank_ends 60»
+(SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/lookup_rules 2» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_records]) AS [distinct_values]) AS [labelled])
+
+-- hierarchies/blank_ends
+«hierarchies/blank_ends 59»
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_lookup0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- hierarchies/blank_ends
+WITH [kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_consistency_domain1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- «hierarchies/nesting 10»
+[kanon_run_consistency_lookup0] AS «hierarchies/blank_ends 60»,
+
+-- hierarchies/nesting
+«hierarchies/blank_ends 59»
+«hierarchies/nesting 10»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_lookup0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
+UNION ALL
+SELECT 1 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_consistency_domain1] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+
+-- «hierarchies/coverage 26»
+(SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_records]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_run_consistency_domain1]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
+
+-- hierarchies/coverage
+«hierarchies/blank_ends 59»
+«hierarchies/nesting 10»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 26»
+SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
+UNION ALL
+SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_consistency_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistency_records] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
+
+-- «frequency/population/ambiguous 13»
+[kanon_run_consistency_labels0] AS (SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup0] AS [meant]) AS [meanings] GROUP BY [value], [label]),
+
+-- «frequency/population/ambiguous 14»
+[kanon_run_consistency_lookup1] AS «hierarchies/coverage 26»,
+
+-- «frequency/population/ambiguous 15»
+(SELECT [value], [label], MIN([label_level]) AS [lowest] FROM (SELECT [meant].[value] AS [value], CAST([meant].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 0 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant] UNION ALL SELECT [meant].[value] AS [value], CAST([meant].[l2] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 2 AS [label_level] FROM [kanon_run_consistency_lookup1] AS [meant]) AS [meanings] GROUP BY [value], [label])
+
+-- frequency/population/ambiguous
+«hierarchies/blank_ends 59»
+«hierarchies/nesting 10»
+«frequency/population/ambiguous 13»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 14»
+[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 15»
+SELECT 0 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_consistency_labels0] GROUP BY [label]) AS [meant]
+UNION ALL
+SELECT 1 AS [attribute], SUM(CASE WHEN [lowest] <> [highest] THEN 1 ELSE 0 END) AS [ambiguous], SUM(CASE WHEN [label] = N'*' THEN 1 ELSE 0 END) AS [asterisks] FROM (SELECT [label] AS [label], MIN([lowest]) AS [lowest], MAX([lowest]) AS [highest] FROM [kanon_run_consistency_labels1] GROUP BY [label]) AS [meant];
+
+-- «frequency/all_found 13»
+(SELECT [kanon_source].[age] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], COUNT_BIG(*) AS [row_count] FROM [clinic].[other] AS [kanon_source] GROUP BY [kanon_source].[age], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)
+
+-- frequency/all_found
+«hierarchies/blank_ends 59»
+«hierarchies/nesting 10»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 14»
+[kanon_run_consistency_rows] AS «frequency/all_found 13»
+SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[visits] AS [whole]) AS [there0], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_records] AS [own] JOIN [kanon_run_consistency_lookup0] AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN [kanon_run_consistency_lookup1] AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there1], (SELECT SUM([own].[row_count]) FROM [kanon_run_consistency_rows] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistency_rows]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_consistency_rows]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value])) AS [found1];
+
+-- «evaluate/consistency/sizes 1»
+[kanon_run_consistency_numbered] AS (SELECT CAST(ROW_NUMBER() OVER (ORDER BY CASE WHEN [q0] IS NULL THEN 1 ELSE 0 END, [q0], CASE WHEN [q1] IS NULL THEN 1 ELSE 0 END, [q1]) AS BIGINT) AS [vector], [q0], [q1], [row_count] FROM [kanon_run_consistency_records] AS [counted]),
+
+-- «evaluate/consistency/sizes 2»
+[kanon_run_consistency_classes] AS «frequency/all_found 7»,
+
+-- «evaluate/consistency/sizes 3»
+[kanon_run_consistency_rows] AS «frequency/all_found 13»,
+
+-- «evaluate/consistency/sizes 4»
+(SELECT [classes].[q0] AS [q0], [classes].[q1] AS [q1], [classes].[l0] AS [l0], [classes].[l1] AS [l1], CASE WHEN [classes].[is_top] = 1 THEN CAST(0 AS BIGINT) ELSE CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [classes].[l0] IS NULL THEN 1 ELSE 0 END, [classes].[l0], CASE WHEN [classes].[l1] IS NULL THEN 1 ELSE 0 END, [classes].[l1]) AS BIGINT) END AS [place], [counted].[row_count] AS [row_count] FROM [kanon_run_consistency_classes] AS [classes] JOIN [kanon_run_consistency_rows] AS [counted] ON EXISTS(SELECT [classes].[q0] INTERSECT SELECT [counted].[q0]) AND EXISTS(SELECT [classes].[q1] INTERSECT SELECT [counted].[q1]))
+
+-- evaluate/consistency/sizes
+«hierarchies/blank_ends 59»
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/sizes 3»
+[kanon_run_consistency_shown] AS «evaluate/consistency/sizes 4»
+SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_numbered] AS [vectors]) AS [vectors], (SELECT COUNT_BIG(*) FROM [kanon_run_consistency_shown] AS [shown]) AS [classes], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_shown] AS [shown]) AS [judged_rows], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_rows] AS [counted]) AS [all_rows];
+
+-- «evaluate/consistency/summary 1»
+[kanon_run_consistency_shown] AS «evaluate/consistency/sizes 4»,
+
+-- «evaluate/consistency/summary 2»
+[kanon_run_consistency_meaning0] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_consistency_labels0] AS [labels] JOIN (SELECT DISTINCT [l0] AS [label] FROM [kanon_run_consistency_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
+
+-- «evaluate/consistency/summary 3»
+[kanon_run_consistency_labelled0] AS (SELECT DISTINCT [vectors].[vector] AS [vector], [vectors].[row_count] AS [row_count], [vectors].[q1] AS [q1], [meaning].[label] AS [l0] FROM [kanon_run_consistency_numbered] AS [vectors] JOIN [kanon_run_consistency_meaning0] AS [meaning] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [meaning].[value]) JOIN (SELECT DISTINCT [l0] AS [l0] FROM [kanon_run_consistency_shown] WHERE [place] > 0) AS [released] ON EXISTS(SELECT [meaning].[label] INTERSECT SELECT [released].[l0])),
+
+-- «evaluate/consistency/summary 4»
+[kanon_run_consistency_labels1] AS «frequency/population/ambiguous 15»,
+
+-- «evaluate/consistency/summary 5»
+[kanon_run_consistency_meaning1] AS (SELECT [labels].[value] AS [value], [labels].[label] AS [label] FROM [kanon_run_consistency_labels1] AS [labels] JOIN (SELECT DISTINCT [l1] AS [label] FROM [kanon_run_consistency_classes] WHERE [is_top] = 0) AS [written] ON EXISTS(SELECT [labels].[label] INTERSECT SELECT [written].[label])),
+
+-- «evaluate/consistency/summary 6»
+[kanon_run_consistency_labelled1] AS (SELECT DISTINCT [vectors].[vector] AS [vector], [vectors].[row_count] AS [row_count], [vectors].[l0] AS [l0], [meaning].[label] AS [l1] FROM [kanon_run_consistency_labelled0] AS [vectors] JOIN [kanon_run_consistency_meaning1] AS [meaning] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [meaning].[value]) JOIN (SELECT DISTINCT [l0] AS [l0], [l1] AS [l1] FROM [kanon_run_consistency_shown] WHERE [place] > 0) AS [released] ON EXISTS(SELECT [vectors].[l0] INTERSECT SELECT [released].[l0]) AND EXISTS(SELECT [meaning].[label] INTERSECT SELECT [released].[l1])),
+
+-- «evaluate/consistency/summary 8»
+(SELECT [vectors].[vector] AS [vector], [vectors].[row_count] AS [records], [released].[place] AS [place], [released].[row_count] AS [released] FROM [kanon_run_consistency_labelled1] AS [vectors] JOIN (SELECT [l0] AS [l0], [l1] AS [l1], [place] AS [place], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] WHERE [place] > 0 GROUP BY [l0], [l1], [place]) AS [released] ON EXISTS(SELECT [vectors].[l0] INTERSECT SELECT [released].[l0]) AND EXISTS(SELECT [vectors].[l1] INTERSECT SELECT [released].[l1]) UNION ALL SELECT [everybody].[vector] AS [vector], [everybody].[row_count] AS [records], [tops].[place] AS [place], [tops].[row_count] AS [released] FROM [kanon_run_consistency_numbered] AS [everybody] CROSS JOIN (SELECT [place] AS [place], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] WHERE [place] = 0 GROUP BY [place]) AS [tops])
+
+-- «evaluate/consistency/summary 7»
+[kanon_run_consistency_edges] AS «evaluate/consistency/summary 8»
+
+-- evaluate/consistency/summary
+«hierarchies/blank_ends 59»
+«evaluate/consistency/sizes 1»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/sizes 3»
+«evaluate/consistency/summary 1»
+«hierarchies/nesting 10»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_numbered] AS [vectors]) AS [all_records], (SELECT COALESCE(SUM([row_count]), 0) FROM [kanon_run_consistency_shown] AS [shown]) AS [all_rows], COALESCE(SUM(CASE WHEN [record_edge] = 1 THEN [records] ELSE 0 END), 0) AS [known_records], COALESCE(SUM(CASE WHEN [row_edge] = 1 THEN [released] ELSE 0 END), 0) AS [known_rows], COALESCE(MAX([degree]), 0) AS [degree], COALESCE(SUM(CASE WHEN [row_edge] = 1 AND [released] > [of_row] THEN [released] - [of_row] ELSE 0 END), 0) AS [missing_records] FROM (SELECT [records] AS [records], [released] AS [released], COUNT_BIG(*) OVER (PARTITION BY [vector]) AS [degree], SUM([records]) OVER (PARTITION BY [place]) AS [of_row], ROW_NUMBER() OVER (PARTITION BY [vector] ORDER BY CASE WHEN [place] IS NULL THEN 1 ELSE 0 END, [place]) AS [record_edge], ROW_NUMBER() OVER (PARTITION BY [place] ORDER BY CASE WHEN [vector] IS NULL THEN 1 ELSE 0 END, [vector]) AS [row_edge] FROM [kanon_run_consistency_edges] AS [edges]) AS [beside];
+
+-- evaluate/consistency/graph
+«hierarchies/blank_ends 59»
+«evaluate/consistency/sizes 1»
+«hierarchies/nesting 10»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/sizes 2»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/sizes 3»
+«evaluate/consistency/summary 1»
+«evaluate/consistency/summary 3»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+«evaluate/consistency/summary 7»
+SELECT TOP 20001 [own], [low], [high], [place], MIN([released]) AS [released], SUM([records]) AS [records] FROM (SELECT CASE WHEN COUNT_BIG(*) OVER (PARTITION BY [vector]) <= 2 THEN 0 ELSE [vector] END AS [own], MIN([place]) OVER (PARTITION BY [vector]) AS [low], MAX([place]) OVER (PARTITION BY [vector]) AS [high], [place] AS [place], [released] AS [released], [records] AS [records] FROM [kanon_run_consistency_edges] AS [edges]) AS [told] GROUP BY [own], [low], [high], [place];
+
+-- evaluate/achieved
+WITH [kanon_run_consistency_classes] AS «frequency/all_found 7»,
+«evaluate/consistency/sizes 3»
+«evaluate/consistency/summary 1»
+[kanon_run_consistency_records] AS «hierarchies/range 12»,
+«evaluate/consistency/sizes 1»
+«hierarchies/nesting 10»
+«frequency/population/ambiguous 13»
+«evaluate/consistency/summary 2»
+«evaluate/consistency/summary 3»
+[kanon_run_consistency_domain1] AS «hierarchies/blank_ends 53»,
+«frequency/population/ambiguous 14»
+«evaluate/consistency/summary 4»
+«evaluate/consistency/summary 5»
+«evaluate/consistency/summary 6»
+[kanon_run_consistency_edges] AS «evaluate/consistency/summary 8»,
+[kanon_run_consistency_counted] AS (SELECT [place], CAST(SUM([records]) AS BIGINT) AS [records], CAST(MIN([seen]) AS BIGINT) AS [fewest_rows] FROM (SELECT [place] AS [place], [records] AS [records], SUM([released]) OVER (PARTITION BY [vector]) AS [seen] FROM [kanon_run_consistency_edges] AS [edges]) AS [beside] GROUP BY [place]),
+[kanon_run_consistency_matches] AS (
+SELECT CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'0' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1])
+SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows0], MIN([m1]) AS [worst1], SUM(CASE WHEN [m1] IS NULL THEN 1 ELSE 0 END) AS [unbounded1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE 1 END) AS [violating_classes1], SUM(CASE WHEN [m1] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows1], MIN([m2]) AS [worst2], SUM(CASE WHEN [m2] IS NULL THEN 1 ELSE 0 END) AS [unbounded2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE 1 END) AS [violating_classes2], SUM(CASE WHEN [m2] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows2], MIN([m3]) AS [worst3], SUM(CASE WHEN [m3] IS NULL THEN 1 ELSE 0 END) AS [unbounded3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE 1 END) AS [violating_classes3], SUM(CASE WHEN [m3] >= 2 THEN 0 ELSE [class_rows] END) AS [violating_rows3] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m1] AS [m1], [m2] AS [m2], [m3] AS [m3], CASE WHEN ([m0] >= 2) AND ([m1] >= 2) AND ([m2] >= 2) AND ([m3] >= 2) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0], [values0].[m1] AS [m1], [values0].[m2] AS [m2], [values0].[m3] AS [m3] FROM «evaluate/achieved 11» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN(CASE WHEN [records] < [fewest_rows] THEN [records] ELSE [fewest_rows] END) AS [m0], MIN([fewest_rows]) AS [m1], MIN([records]) AS [m2], MIN([fewest_matches]) AS [m3] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [records] AS [records], [fewest_rows] AS [fewest_rows], [fewest_matches] AS [fewest_matches] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([records]) AS [records], MIN([fewest_rows]) AS [fewest_rows], MIN([fewest_matches]) AS [fewest_matches] FROM (SELECT [shown].[q0] AS [q0], [shown].[q1] AS [q1], 1 AS [value_code], 0 AS [reference_share], COALESCE([counted].[records], 0) AS [records], COALESCE([counted].[fewest_rows], 0) AS [fewest_rows], COALESCE(CAST([matches].[l1] AS BIGINT), 0) AS [fewest_matches], 1 AS [row_count] FROM [kanon_run_consistency_shown] AS [shown] LEFT JOIN [kanon_run_consistency_counted] AS [counted] ON [shown].[place] = [counted].[place] LEFT JOIN [kanon_run_consistency_matches] AS [matches] ON [shown].[place] = CAST([matches].[l0] AS BIGINT)) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+
+-- «hierarchies/blank_ends 61»
 (
 SELECT CAST(N'a' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'y' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'x' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3]
 UNION ALL
@@ -3997,76 +4201,76 @@ UNION ALL
 SELECT CAST(N'b\' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'w' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1], CAST(N'z' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3])
 
 -- hierarchies/blank_ends
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»
+WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_domain_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»
+WITH [kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_domain_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_domain_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
--- «hierarchies/coverage 26»
+-- «hierarchies/coverage 27»
 WITH [kanon_run_raw0] AS (SELECT CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], COUNT_BIG(*) AS [row_count] FROM [clinic].[visits] AS [original] GROUP BY CAST([original].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2),
 
--- «hierarchies/coverage 27»
+-- «hierarchies/coverage 28»
 (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[d1], 0) AS [d1], COALESCE([labelled].[s1], 1) AS [s1], [labelled].[l2], COALESCE([labelled].[c2], 0) AS [c2], COALESCE([labelled].[s2], 1) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2] AS [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2] FROM [kanon_run_domain_sensitive0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0])
 
--- «hierarchies/coverage 28»
+-- «hierarchies/coverage 29»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup_sensitive0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL OR [labels].[l2] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup_sensitive0] AS [labels] JOIN (SELECT [v0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_raw0] GROUP BY [v0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 
 -- hierarchies/coverage
-«hierarchies/coverage 26»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 27»
-«hierarchies/coverage 28»;
+«hierarchies/coverage 27»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 28»
+«hierarchies/coverage 29»;
 
--- «evaluate/achieved 15»
+-- «evaluate/achieved 13»
 [kanon_run_reference0] AS (SELECT [value] AS [reference_value], COALESCE(CAST([reference_count] AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [reference_share], [group1], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group1]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share1], [group2], COALESCE(CAST(SUM([reference_count]) OVER (PARTITION BY [group2]) AS FLOAT) / NULLIF(CAST(SUM([reference_count]) OVER () AS FLOAT), 0), 0) AS [group_share2] FROM (SELECT [counts].[value] AS [value], [counts].[reference_count] AS [reference_count], [lookup].[c1] AS [group1], [lookup].[c2] AS [group2] FROM «evaluate/achieved 8» AS [counts] LEFT JOIN [kanon_run_lookup_sensitive0] AS [lookup] ON EXISTS(SELECT [counts].[value] INTERSECT SELECT [lookup].[value])) AS [value_counts])
 
--- «evaluate/achieved 16»
+-- «evaluate/achieved 14»
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN (NOT [m0] IS NULL AND [m0] <= 5.00000000999999972e-01) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], CASE WHEN SUM([value_count]) > 0 AND SUM(CASE WHEN [value_count] > 0 AND [group1] IS NULL THEN 1 ELSE 0 END) = 0 THEN CAST«evaluate/node 6» / 3 ELSE NULL END AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [group1] AS [group1], [group_share1] AS [group_share1], [group2] AS [group2], [group_share2] AS [group_share2], SUM([value_count]) OVER (PARTITION BY [k0], [k1]) AS [class_total], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group1]) AS [group_total1], SUM([value_count]) OVER (PARTITION BY [k0], [k1], [group2]) AS [group_total2] FROM (SELECT [held].[k0] AS [k0], [held].[k1] AS [k1], [held].[value_code] AS [value_code], [held].[value_rows] AS [value_rows], [held].[value_count] AS [value_count], COALESCE([reference].[reference_share], 0) AS [reference_share], [reference].[group1] AS [group1], [reference].[group_share1] AS [group_share1], [reference].[group2] AS [group2], [reference].[group_share2] AS [group_share2] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], CAST(COUNT_BIG(*) AS BIGINT) AS [value_rows], CAST(COUNT_BIG(*) AS BIGINT) AS [value_count] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value_code], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [held] LEFT JOIN [kanon_run_reference0] AS [reference] ON EXISTS(SELECT [held].[value_code] INTERSECT SELECT [reference].[reference_value])) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked]
 
 -- evaluate/achieved
-«hierarchies/coverage 26»
-[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 59»,
-[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 27»,
-«evaluate/achieved 15»
-«evaluate/achieved 16»;
+«hierarchies/coverage 27»
+[kanon_run_domain_sensitive0] AS «hierarchies/blank_ends 61»,
+[kanon_run_lookup_sensitive0] AS «hierarchies/coverage 28»,
+«evaluate/achieved 13»
+«evaluate/achieved 14»;
 
--- «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 63»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(DENSE_RANK() OVER (PARTITION BY [l2] ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) - 1 AS BIGINT) AS [d1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], [l2], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l2] IS NULL THEN 1 ELSE 0 END, [l2]) AS BIGINT) AS [c2], CAST(COUNT_BIG(*) OVER (PARTITION BY [l2]) AS INTEGER) AS [s2], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l3] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 6» END COLLATE Latin1_General_BIN2 AS [l1], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [v0] AS [value] FROM [kanon_run_raw0]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 60»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»
+-- «hierarchies/blank_ends 62»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»
 
 -- hierarchies/blank_ends
-«hierarchies/coverage 26»
-«hierarchies/blank_ends 60»
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 62»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup_sensitive0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l2] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/coverage 26»
-«hierarchies/blank_ends 60»
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 62»
 SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split]
 UNION ALL
 SELECT 0 AS [attribute], 1 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l1] AS [l1] FROM [kanon_run_lookup_sensitive0] WHERE NOT [l1] IS NULL GROUP BY [l1] HAVING COUNT_BIG(DISTINCT [l2]) > 1) AS [split];
 
 -- hierarchies/coverage
-«hierarchies/coverage 26»
-«hierarchies/blank_ends 60»
-«hierarchies/coverage 28»;
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 62»
+«hierarchies/coverage 29»;
 
 -- hierarchies/below_top
-«hierarchies/coverage 26»
-«hierarchies/blank_ends 60»
+«hierarchies/coverage 27»
+«hierarchies/blank_ends 62»
 SELECT SUM(CASE WHEN [l1] <> N'*' THEN 1 ELSE 0 END) AS [others1], SUM(CASE WHEN [l2] <> N'*' THEN 1 ELSE 0 END) AS [others2] FROM [kanon_run_lookup_sensitive0] AS [checked];
 
 -- evaluate/achieved
-«hierarchies/coverage 26»
-[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 61»,
-«evaluate/achieved 15»
-«evaluate/achieved 16»;
+«hierarchies/coverage 27»
+[kanon_run_lookup_sensitive0] AS «hierarchies/blank_ends 63»,
+«evaluate/achieved 13»
+«evaluate/achieved 14»;
 
 -- evaluate/achieved
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([class_size]) AS [worst0], SUM(CASE WHEN [class_size] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [class_size] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END + CASE WHEN [class_size] < 3 THEN 0 ELSE 1 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], CASE WHEN ([class_size] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_rows], CAST(CAST(COUNT_BIG(*) AS BIGINT) AS BIGINT) AS [class_size] FROM (SELECT [checked].[age] AS [q0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], 1 AS [row_count] FROM [clinic].[other] AS [checked]) AS [frequency] GROUP BY [q0], [q1]) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
@@ -4074,43 +4278,43 @@ SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied
 -- disclosure/invariance
 WITH [kanon_run_with_earlier_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[before] AS [checked]) AS [earlier_table]), [kanon_run_with_present_rows] AS (SELECT [person] AS [person], [value] AS [value], DENSE_RANK() OVER (ORDER BY CASE WHEN [k0] IS NULL THEN 1 ELSE 0 END, [k0], CASE WHEN [k1] IS NULL THEN 1 ELSE 0 END, [k1]) AS [class_id] FROM (SELECT [checked].[age] AS [k0], CAST([checked].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [k1], [checked].[person] AS [person], CAST([checked].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [value] FROM [clinic].[other] AS [checked]) AS [present_table]), [kanon_run_with_earlier_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] GROUP BY [class_id]), [kanon_run_with_present_classes] AS (SELECT [class_id] AS [class_id], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [value]) AS [class_values] FROM [kanon_run_with_present_rows] AS [present_rows] GROUP BY [class_id]), [kanon_run_with_moves] AS (SELECT [older].[class_id] AS [earlier_class], [newer].[class_id] AS [present_class], COUNT_BIG(*) AS [persons] FROM [kanon_run_with_earlier_rows] AS [older] JOIN [kanon_run_with_present_rows] AS [newer] ON [older].[person] = [newer].[person] GROUP BY [older].[class_id], [newer].[class_id]), [kanon_run_with_common] AS (SELECT [moves].[earlier_class] AS [earlier_class], [moves].[present_class] AS [present_class], COUNT_BIG(*) AS [common_values] FROM [kanon_run_with_moves] AS [moves] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [older] ON [older].[class_id] = [moves].[earlier_class] JOIN (SELECT DISTINCT [class_id] AS [class_id], [value] AS [value] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [newer] ON [newer].[class_id] = [moves].[present_class] AND [newer].[value] = [older].[value] GROUP BY [moves].[earlier_class], [moves].[present_class]), [kanon_run_with_repeated] AS (SELECT [person] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1 UNION ALL SELECT [person] FROM [kanon_run_with_present_rows] AS [present_rows] WHERE NOT [person] IS NULL GROUP BY [person] HAVING COUNT_BIG(*) > 1), [kanon_run_with_violating] AS (SELECT [class_rows] FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2 UNION ALL SELECT [class_rows] FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values] OR [class_rows] < 2) SELECT (SELECT COUNT_BIG(*) FROM [kanon_run_with_repeated] AS [repeated]) AS [repeated_persons], (SELECT COUNT_BIG(*) FROM [kanon_run_with_violating] AS [violating]) AS [violating_classes], (SELECT SUM([class_rows]) FROM [kanon_run_with_violating] AS [violating]) AS [violating_rows], (SELECT MIN([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]) AS [smallest_earlier], (SELECT MIN([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]) AS [smallest_present], (SELECT COUNT_BIG(*) FROM [kanon_run_with_earlier_classes] AS [earlier_classes] WHERE [class_rows] <> [class_values]) + (SELECT COUNT_BIG(*) FROM [kanon_run_with_present_classes] AS [present_classes] WHERE [class_rows] <> [class_values]) AS [repeating_classes], (SELECT SUM([moves].[persons]) FROM [kanon_run_with_moves] AS [moves] JOIN [kanon_run_with_earlier_classes] AS [earlier_classes] ON [earlier_classes].[class_id] = [moves].[earlier_class] JOIN [kanon_run_with_present_classes] AS [present_classes] ON [present_classes].[class_id] = [moves].[present_class] LEFT JOIN [kanon_run_with_common] AS [common] ON [common].[earlier_class] = [moves].[earlier_class] AND [common].[present_class] = [moves].[present_class] WHERE COALESCE([common].[common_values], 0) <> [earlier_classes].[class_values] OR COALESCE([common].[common_values], 0) <> [present_classes].[class_values]) AS [changed_persons], (SELECT SUM([persons]) FROM [kanon_run_with_moves] AS [moves]) AS [common_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_earlier_rows] AS [earlier_rows]) AS [earlier_persons], (SELECT COUNT_BIG([person]) FROM [kanon_run_with_present_rows] AS [present_rows]) AS [present_persons], (SELECT SUM(CASE WHEN [older_rows] > 0 AND [newer_rows] > 0 THEN 1 ELSE 0 END) FROM (SELECT [person] AS [person], SUM([of_earlier]) AS [older_rows], SUM(1 - [of_earlier]) AS [newer_rows] FROM (SELECT [person], 1 AS [of_earlier] FROM [kanon_run_with_earlier_rows] AS [earlier_rows] UNION ALL SELECT [person], 0 AS [of_earlier] FROM [kanon_run_with_present_rows] AS [present_rows]) AS [every_row] WHERE NOT [person] IS NULL GROUP BY [person]) AS [every_person]) AS [persons_of_both], COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_earlier_classes] AS [earlier_classes]), 0) + COALESCE((SELECT SUM([class_rows]) FROM [kanon_run_with_present_classes] AS [present_classes]), 0) AS [judged_rows], (SELECT COUNT_BIG(*) FROM [clinic].[before] AS [checked]) + (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [checked]) AS [all_rows];
 
--- «hierarchies/blank_ends 62»
+-- «hierarchies/blank_ends 64»
 WITH [kanon_run_downcoded0_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 64»
+-- «hierarchies/blank_ends 66»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 63»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 64»
+-- «hierarchies/blank_ends 65»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 66»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 62»
-«hierarchies/blank_ends 63»
+«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 65»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 68»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 65»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 66»
+-- «hierarchies/blank_ends 67»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 68»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 62»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 67»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 62»
-«hierarchies/blank_ends 63»
+«hierarchies/blank_ends 64»
+«hierarchies/blank_ends 65»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 29»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 64»,
+-- «hierarchies/coverage 30»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 66»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 29»
-«hierarchies/blank_ends 65»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
+«hierarchies/blank_ends 67»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded0_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4124,7 +4328,7 @@ WITH [kanon_run_downcoded0_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/blank_ends 63»
+«hierarchies/blank_ends 65»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 1»
@@ -4140,7 +4344,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 [kanon_run_downcoded0__labelled0] AS (SELECT DISTINCT [vectors].[q0] AS [q0], [vectors].[q1] AS [q1], [vectors].[row_count] AS [row_count], [cover].[label] AS [label0] FROM [kanon_run_downcoded0_people] AS [vectors] JOIN [kanon_run_downcoded0_cover0] AS [cover] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [cover].[value])),
 
 -- «disclosure/attacks/downcoded_facts 5»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 66»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 68»,
 
 -- «disclosure/attacks/downcoded_facts 6»
 [kanon_run_downcoded0_cover1] AS (SELECT DISTINCT [labelled].[value] AS [value], [labelled].[label] AS [label] FROM «disclosure/attacks/counted 7» AS [labelled] JOIN (SELECT DISTINCT [q1] AS [label] FROM [kanon_run_downcoded0_classes]) AS [found] ON EXISTS(SELECT [labelled].[label] INTERSECT SELECT [found].[label])),
@@ -4160,7 +4364,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4178,7 +4382,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 -- disclosure/attacks/downcoded_facts
 «disclosure/attacks/level_misses 25»
 «disclosure/attacks/level_misses 26»
-«hierarchies/coverage 29»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 1»
 «disclosure/attacks/downcoded_facts 2»
 «disclosure/attacks/downcoded_facts 3»
@@ -4200,8 +4404,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded0_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded0_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4215,8 +4419,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 62»
-«hierarchies/coverage 29»
+«hierarchies/blank_ends 64»
+«hierarchies/coverage 30»
 «disclosure/attacks/downcoded_facts 5»
 «disclosure/attacks/counted 55»
 «disclosure/attacks/downcoded_facts 1»
@@ -4229,43 +4433,43 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 11»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 56» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 57» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded0_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/blank_ends 67»
+-- «hierarchies/blank_ends 69»
 WITH [kanon_run_downcoded1_people] AS «hierarchies/blank_ends 30»,
 
--- «hierarchies/blank_ends 69»
+-- «hierarchies/blank_ends 71»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0], CASE WHEN [value] IS NULL THEN NULL ELSE «hierarchies/blank_ends 7» END COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 68»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 69»
+-- «hierarchies/blank_ends 70»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 71»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 67»
-«hierarchies/blank_ends 68»
+«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 70»
 «hierarchies/blank_ends 43»;
 
--- «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 73»
 (SELECT [value], [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l1] FROM (SELECT [value] AS [value], CASE WHEN [value] IS NULL THEN NULL ELSE (CAST([value] AS NVARCHAR(MAX))) END COLLATE Latin1_General_BIN2 AS [l0] FROM (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [distinct_values]) AS [labelled])
 
--- «hierarchies/blank_ends 70»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 71»
+-- «hierarchies/blank_ends 72»
+[kanon_run_lookup1] AS «hierarchies/blank_ends 73»
 
 -- hierarchies/blank_ends
-«hierarchies/blank_ends 67»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 72»
 SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_run_lookup1] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ';
 
 -- hierarchies/nesting
-«hierarchies/blank_ends 67»
-«hierarchies/blank_ends 68»
+«hierarchies/blank_ends 69»
+«hierarchies/blank_ends 70»
 «hierarchies/nesting 3»;
 
--- «hierarchies/coverage 30»
-[kanon_run_lookup0] AS «hierarchies/blank_ends 69»,
+-- «hierarchies/coverage 31»
+[kanon_run_lookup0] AS «hierarchies/blank_ends 71»,
 
 -- hierarchies/coverage
-«hierarchies/blank_ends 67»
-«hierarchies/coverage 30»
-«hierarchies/blank_ends 70»
+«hierarchies/blank_ends 69»
+«hierarchies/coverage 31»
+«hierarchies/blank_ends 72»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
 SELECT 1 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup1]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup1] AS [labels] JOIN (SELECT [q1] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_downcoded1_people] GROUP BY [q1]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value]);
@@ -4279,11 +4483,11 @@ WITH [kanon_run_downcoded1_classes] AS «disclosure/attacks/level_misses 18»,
 -- disclosure/attacks/level_misses
 «disclosure/attacks/level_misses 27»
 «disclosure/attacks/level_misses 28»
-«hierarchies/blank_ends 68»
+«hierarchies/blank_ends 70»
 SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed0], SUM(CASE WHEN [level1].[known] IS NULL AND COALESCE([level0].[known], [level1].[known], 0) = 1 AND ([found].[label] IS NULL OR NOT [found].[label] IN (N'*')) THEN 1 ELSE 0 END) AS [missed1] FROM (SELECT DISTINCT [q0] AS [label] FROM [kanon_run_downcoded1_classes]) AS [found] LEFT JOIN (SELECT DISTINCT CAST([l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level0] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level0].[label]) LEFT JOIN (SELECT DISTINCT CAST([l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [label], 1 AS [known] FROM [kanon_run_lookup0]) AS [level1] ON EXISTS(SELECT [found].[label] INTERSECT SELECT [level1].[label]);
 
 -- «disclosure/attacks/downcoded_facts 12»
-[kanon_run_lookup1] AS «hierarchies/blank_ends 71»,
+[kanon_run_lookup1] AS «hierarchies/blank_ends 73»,
 
 -- «disclosure/attacks/downcoded_facts 13»
 [kanon_run_downcoded1_levels] AS (SELECT [lookup].[value] AS [value], 0 AS [label_level], COALESCE([lookup].[c0], 0) AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value]) UNION ALL SELECT [lookup].[value] AS [value], 1 AS [label_level], 0 AS [label_number], (CASE WHEN REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(REPLACE(CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, N'0', N''), N'1', N''), N'2', N''), N'3', N''), N'4', N''), N'5', N''), N'6', N''), N'7', N''), N'8', N''), N'9', N'') IN (N'.', N'-.') THEN TRIM(TRAILING N'.' FROM TRIM(TRAILING N'0' FROM CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2)) ELSE CAST([lookup].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 END) COLLATE Latin1_General_BIN2 AS [label] FROM [kanon_run_lookup1] AS [lookup] JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_people]) AS [occurring] ON EXISTS(SELECT [lookup].[value] INTERSECT SELECT [occurring].[value])),
@@ -4318,7 +4522,7 @@ SELECT SUM(CASE WHEN [level0].[known] IS NULL AND COALESCE([level0].[known], [le
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4336,7 +4540,7 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/downcoded_facts 13»
 «disclosure/attacks/downcoded_facts 14»
-«hierarchies/coverage 30»
+«hierarchies/coverage 31»
 «disclosure/attacks/downcoded_facts 15»
 «disclosure/attacks/downcoded_facts 16»
 «disclosure/attacks/downcoded_facts 17»
@@ -4355,8 +4559,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 (SELECT SUM([own].[row_count]) FROM [kanon_run_downcoded1_classes] AS [own] JOIN (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again0] ON EXISTS(SELECT [own].[q0] INTERSECT SELECT [again0].[value]) JOIN (SELECT DISTINCT [q1] AS [value] FROM [kanon_run_downcoded1_classes]) AS [again1] ON EXISTS(SELECT [own].[q1] INTERSECT SELECT [again1].[value]))
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 67»
-«hierarchies/coverage 30»
+«hierarchies/blank_ends 69»
+«hierarchies/coverage 31»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4370,8 +4574,8 @@ SELECT COUNT_BIG(*) AS [classes], COALESCE(SUM([contradicted]), 0) AS [contradic
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_lowest] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
 -- disclosure/attacks/counted
-«hierarchies/blank_ends 67»
-«hierarchies/coverage 30»
+«hierarchies/blank_ends 69»
+«hierarchies/coverage 31»
 «disclosure/attacks/downcoded_facts 12»
 «disclosure/attacks/counted 58»
 «disclosure/attacks/downcoded_facts 13»
@@ -4384,13 +4588,13 @@ SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] EL
 «disclosure/attacks/downcoded_facts 22»
 SELECT SUM([people]) AS [examined], SUM(CASE WHEN [exposed] = 1 THEN [people] ELSE 0 END) AS [exposed_people], SUM(CASE WHEN [beyond] = 1 THEN [people] ELSE 0 END) AS [beyond_people], MAX([risk]) AS [highest_risk], SUM([people]) AS [people], 0 AS [others], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [clinic].[other] AS [whole]) AS [there0], «disclosure/attacks/counted 59» AS [found0], (SELECT COUNT_BIG(*) FROM [clinic].[visits_release] AS [whole]) AS [there1], «disclosure/attacks/counted 60» AS [found1] FROM (SELECT [q0] AS [q0], [q1] AS [q1], CASE WHEN [known_ones] = 1 THEN [known] ELSE [held] - [known] END AS [people], CASE WHEN [held] = 0 THEN 0 ELSE CAST(1.0 * [known] AS FLOAT) / [held] END AS [risk], [known_ones] AS [exposed], 0 AS [beyond] FROM [kanon_run_downcoded1_minimal] AS [classes] CROSS JOIN (SELECT 1 AS [known_ones] UNION ALL SELECT 0 AS [known_ones]) AS [sorts] WHERE [known_ones] = 0 OR [known] > 0) AS [cases];
 
--- «hierarchies/coverage 31»
+-- «hierarchies/coverage 32»
 [kanon_run_lookup0] AS (SELECT [found].[value], [labelled].[l0], COALESCE([labelled].[c0], 0) AS [c0], COALESCE([labelled].[d0], 0) AS [d0], COALESCE([labelled].[s0], 1) AS [s0], [labelled].[l1], COALESCE([labelled].[c1], 0) AS [c1], COALESCE([labelled].[s1], 1) AS [s1], CAST(N'*' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l2] FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_run_consistent_people]) AS [found] LEFT JOIN «hierarchies/coverage 9» AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0]),
 
 -- hierarchies/coverage
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 «hierarchies/blank_ends 38»
 SELECT 0 AS [attribute], (SELECT COUNT_BIG(*) FROM [kanon_run_lookup0]) AS [domain_values], COUNT_BIG(*) AS [found_values], SUM(CASE WHEN [labels].[value] IS NULL THEN 1 ELSE 0 END) AS [null_values], SUM(CASE WHEN [labels].[value] IS NULL THEN [found].[row_count] ELSE 0 END) AS [null_rows], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN 1 ELSE 0 END) AS [uncovered_values], SUM(CASE WHEN NOT [labels].[value] IS NULL AND ([labels].[l0] IS NULL OR [labels].[l1] IS NULL) THEN [found].[row_count] ELSE 0 END) AS [uncovered_rows] FROM [kanon_run_lookup0] AS [labels] JOIN (SELECT [q0] AS [value], SUM([row_count]) AS [row_count] FROM [kanon_run_consistent_people] GROUP BY [q0]) AS [found] ON EXISTS(SELECT [labels].[value] INTERSECT SELECT [found].[value])
 UNION ALL
@@ -4424,7 +4628,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «hierarchies/blank_ends 35»
 «disclosure/attacks/consistent 1»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4440,7 +4644,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/graph
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4457,7 +4661,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 -- disclosure/attacks/counted
 «hierarchies/blank_ends 35»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 «disclosure/attacks/consistent 2»
 «disclosure/attacks/consistent 1»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
@@ -4475,7 +4679,7 @@ SELECT CAST(N'b' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [l0], CAST(N'1
 «disclosure/attacks/level_misses 19»
 «disclosure/attacks/level_misses 20»
 [kanon_run_domain0] AS «hierarchies/blank_ends 11»,
-«hierarchies/coverage 31»
+«hierarchies/coverage 32»
 «disclosure/attacks/consistent 2»
 [kanon_run_consistent_positions0] AS «disclosure/attacks/consistent 10»,
 «disclosure/attacks/consistent 11»
@@ -4542,6 +4746,192 @@ WITH [kanon_run_with_vectors] AS «disclosure/risk/combinations 2» SELECT 0 AS 
 
 -- disclosure/risk/combinations
 WITH [kanon_run_with_vectors] AS «disclosure/risk/combinations 2» SELECT 0 AS [combination], SUM(CASE WHEN [class_size] > 0 THEN 1 ELSE 0 END) AS [classes], SUM([class_size]) AS [records], SUM(CASE WHEN [class_size] = 1 THEN 1 ELSE 0 END) AS [uniques], SUM(CAST([class_size] AS FLOAT) * CAST([class_size] - 1 AS FLOAT)) AS [alike_pairs], SUM([class_rows]) AS [judged_rows], (SELECT COUNT_BIG(*) FROM [clinic].[visits] AS [checked]) AS [all_rows] FROM (SELECT SUM([row_count]) AS [class_size], SUM([row_count]) AS [class_rows] FROM [kanon_run_with_vectors] AS [vectors] GROUP BY [q0], [q1]) AS [classes];
+
+-- tables/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [kanon_source].[age];
+
+-- tables/totals
+SELECT SUM([row_count]) AS [row_count], 0 AS [unknown_rows], 0 AS [blank_rows], 0 AS [negative], 0 AS [most] FROM [kanon_scratch].[kanon_run_raw];
+
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_domain0"]', N'(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE [kanon_scratch].[kanon_run_domain0] ([l0] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l1] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l2] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO [kanon_scratch].[kanon_run_domain0] VALUES
+  (N'M', N'x', N'*'),
+  (N'F', N'y', N'*');
+
+-- hierarchies/lookup_rows
+«hierarchies/lookup_rows 1»
+INTO [kanon_scratch].[kanon_run_lookup0]
+FROM (SELECT DISTINCT [q0] AS [value] FROM [kanon_scratch].[kanon_run_raw]) AS [found] LEFT JOIN (SELECT [l0] AS [l0], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) AS BIGINT) AS [c0], CAST(DENSE_RANK() OVER (PARTITION BY [l1] ORDER BY CASE WHEN [l0] IS NULL THEN 1 ELSE 0 END, [l0]) - 1 AS BIGINT) AS [d0], CAST(COUNT_BIG(*) OVER (PARTITION BY [l0]) AS INTEGER) AS [s0], [l1] AS [l1], CAST(DENSE_RANK() OVER (ORDER BY CASE WHEN [l1] IS NULL THEN 1 ELSE 0 END, [l1]) AS BIGINT) AS [c1], CAST(COUNT_BIG(*) OVER (PARTITION BY [l1]) AS INTEGER) AS [s1] FROM [kanon_scratch].[kanon_run_domain0]) AS [labelled] ON (CAST([found].[value] AS NVARCHAR(MAX))) COLLATE Latin1_General_BIN2 = [labelled].[l0];
+
+-- hierarchies/blank_ends
+SELECT COUNT_BIG(*) AS [blank_ends] FROM [kanon_scratch].[kanon_run_domain0] AS [checked] WHERE RIGHT(N'.' + [checked].[l0] COLLATE Latin1_General_BIN2, 1) = N' ' OR RIGHT(N'.' + [checked].[l1] COLLATE Latin1_General_BIN2, 1) = N' ';
+
+-- hierarchies/nesting
+SELECT 0 AS [attribute], 0 AS [level], COUNT_BIG(*) AS [split_labels] FROM (SELECT [l0] AS [l0] FROM [kanon_scratch].[kanon_run_domain0] WHERE NOT [l0] IS NULL GROUP BY [l0] HAVING COUNT_BIG(DISTINCT [l1]) > 1) AS [split];
+
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_finest"]', N'(the time)');
+
+-- tables/finest
+SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_0], CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_1], CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c1_0], CAST(SUM([vectors].[row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_finest]
+FROM [kanon_scratch].[kanon_run_raw] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) GROUP BY CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- tables/judged
+SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_finest]) AS [judged_rows], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_raw]) AS [all_rows];
+
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_cells"]', N'(the time)');
+
+-- «tables/cells 1»
+SELECT 0 AS [branch], [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0]
+
+-- tables/cells
+«tables/cells 1»
+INTO [kanon_scratch].[kanon_run_cells]
+FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], SUM([row_count]) AS [contributors] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c0_0], [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 1 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], SUM([row_count]) AS [contributors] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 2 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], CAST(NULL AS NVARCHAR(MAX)) AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], SUM([row_count]) AS [contributors] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c1_0]) AS [cells] WHERE [contributors] > 0;
+
+-- tables/count
+SELECT COUNT_BIG(*) AS [cell_count] FROM [kanon_scratch].[kanon_run_cells];
+
+-- tables/fetch
+SELECT [branch], [c0_0], [c0_1], [c1_0], [cell_value], [below], [alone] AS [contributor], [by_dominance], [by_difference0] FROM [kanon_scratch].[kanon_run_cells];
+
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_protected"]', N'(the time)');
+
+-- engines/scratch/domain
+CREATE TABLE [kanon_scratch].[kanon_run_protected] ([l0] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l1] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l2] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l3] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l4] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l5] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l6] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l7] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l8] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL, [l9] NVARCHAR(MAX) COLLATE Latin1_General_BIN2 NOT NULL);
+
+-- engines/scratch/load
+INSERT INTO [kanon_scratch].[kanon_run_protected] VALUES
+  (N'1', N'0', N'1', N'0', N'1', N'0', N'1', N'0', N'1', N'0');
+
+-- tables/write
+SELECT CASE WHEN [loaded].[l0] = N'1' THEN [loaded].[l1] END AS [sex], CASE WHEN [loaded].[l2] = N'1' THEN CAST([loaded].[l3] AS BIGINT) END AS [sex_level], CASE WHEN [loaded].[l4] = N'1' THEN [loaded].[l5] END AS [age], CASE WHEN [loaded].[l6] = N'1' THEN CAST([loaded].[l7] AS BIGINT) END AS [value], CASE WHEN [loaded].[l8] = N'1' THEN CAST([loaded].[l9] AS BIGINT) END AS [suppressed]
+INTO [clinic].[kanon_run_release]
+FROM [kanon_scratch].[kanon_run_protected] AS [loaded];
+
+-- tables/read
+SELECT [written].[sex], [written].[sex_level], [written].[age], [written].[value], [written].[suppressed] FROM [clinic].[kanon_run_release] AS [written];
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64', N'{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "a83e271605eee21cffa17017d57533bba7a01fb31beb914120335a63fcfbdf64", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "tsql ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_protected];
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_cells];
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_finest];
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_domain0];
+
+-- «tables/raw 1»
+FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [kanon_source].[age], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2
+
+-- tables/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+«tables/raw 1»;
+
+-- tables/totals
+SELECT SUM([row_count]) AS [row_count], SUM(CASE WHEN [unit] IS NULL THEN [row_count] ELSE 0 END) AS [unknown_rows], 0 AS [blank_rows], 0 AS [negative], 0 AS [most] FROM [kanon_scratch].[kanon_run_raw];
+
+-- «tables/finest 1»
+FROM [kanon_scratch].[kanon_run_raw] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) GROUP BY CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [vectors].[unit]
+
+-- tables/finest
+SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_0], CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_1], CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c1_0], [vectors].[unit] AS [unit], CAST(SUM([vectors].[row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_finest]
+«tables/finest 1»;
+
+-- «tables/cells 2»
+(SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], [unit] AS [unit], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c0_0], [c0_1], [c1_0], [unit])
+
+-- tables/cells
+«tables/cells 1»
+INTO [kanon_scratch].[kanon_run_cells]
+FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], COUNT_BIG(*) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM «tables/cells 2» AS [persons] GROUP BY [c0_0], [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 1 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], COUNT_BIG(*) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [unit] AS [unit], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c0_1], [c1_0], [unit]) AS [persons] GROUP BY [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 2 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], CAST(NULL AS NVARCHAR(MAX)) AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c1_0] AS [c1_0], COUNT_BIG(*) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM (SELECT [c1_0] AS [c1_0], [unit] AS [unit], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c1_0], [unit]) AS [persons] GROUP BY [c1_0]) AS [cells] WHERE [contributors] > 0;
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355', N'{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "4ffa0c16dcf89f2b8ca3baad1bbf4ddbb91582d25550d654d62cfae74a66a355", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "persons", "method": "suppression"}, "versions": {"engine": "tsql ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/cells
+«tables/cells 1»
+INTO [kanon_scratch].[kanon_run_cells]
+FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM «tables/cells 2» AS [persons] GROUP BY [c0_0], [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 1 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [unit] AS [unit], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c0_1], [c1_0], [unit]) AS [persons] GROUP BY [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 2 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], CAST(NULL AS NVARCHAR(MAX)) AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], 0 AS [alone], 0 AS [by_dominance], 0 AS [by_difference0] FROM (SELECT [c1_0] AS [c1_0], SUM([row_count]) AS [cell_value], COUNT_BIG(*) AS [contributors] FROM (SELECT [c1_0] AS [c1_0], [unit] AS [unit], SUM([row_count]) AS [row_count] FROM [kanon_scratch].[kanon_run_finest] AS [finest] GROUP BY [c1_0], [unit]) AS [persons] GROUP BY [c1_0]) AS [cells] WHERE [contributors] > 0;
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d', N'{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": "rows", "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": null, "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": null, "p_percent": null, "pq": null, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "fb18e2eeca2e3036c700372fcbfd04326196e93f6dd2a93833593cea524b9a0d", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "rows", "method": "suppression"}, "versions": {"engine": "tsql ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], [kanon_source].[person] AS [amount], MIN([kanon_source].[person]) AS [least], MAX([kanon_source].[person]) AS [most], COUNT_BIG([kanon_source].[person]) AS [known_count], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [kanon_source].[age], [kanon_source].[person];
+
+-- tables/totals
+SELECT SUM([row_count]) AS [row_count], 0 AS [unknown_rows], SUM([row_count] - [known_count]) AS [blank_rows], SUM(CASE WHEN [least] < 0 THEN 1 ELSE 0 END) AS [negative], MAX([most]) AS [most] FROM [kanon_scratch].[kanon_run_raw];
+
+-- tables/finest
+SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_0], CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_1], CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c1_0], [vectors].[amount] AS [amount], CAST(SUM([vectors].[known_count]) AS BIGINT) AS [contribution_count], CAST(SUM([vectors].[row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_finest]
+FROM [kanon_scratch].[kanon_run_raw] AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]) JOIN [kanon_scratch].[kanon_run_lookup1] AS [lookup1] ON EXISTS(SELECT [vectors].[q1] INTERSECT SELECT [lookup1].[value]) GROUP BY CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2, [vectors].[amount];
+
+-- «tables/cells 3»
+(CASE WHEN (10000 * [first_n]) > (7500 * [cell_value]) THEN CAST(((((10000 * [first_n]) - (7500 * [cell_value]) + 7500 - 1)) - (((10000 * [first_n]) - (7500 * [cell_value]) + 7500 - 1)) % (7500)) / (7500) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- «tables/cells 4»
+(CASE WHEN (1000 * [first_1]) > (10000 * ([cell_value] - [first_2])) THEN CAST(((((1000 * [first_1]) - (10000 * ([cell_value] - [first_2])) + 10000 - 1)) - (((1000 * [first_1]) - (10000 * ([cell_value] - [first_2])) + 10000 - 1)) % (10000)) / (10000) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- «tables/cells 5»
+(CASE WHEN (1000 * [first_1]) > (5000 * ([cell_value] - [first_2])) THEN CAST(((((1000 * [first_1]) - (5000 * ([cell_value] - [first_2])) + 5000 - 1)) - (((1000 * [first_1]) - (5000 * ([cell_value] - [first_2])) + 5000 - 1)) % (5000)) / (5000) AS BIGINT) ELSE 0 END AS BIGINT)
+
+-- tables/cells
+SELECT 0 AS [branch], [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1]
+INTO [kanon_scratch].[kanon_run_cells]
+FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n] FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], SUM([times]) OVER (PARTITION BY [c0_0], [c0_1], [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], SUM([contribution_count]) AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c0_0], [c0_1], [c1_0], [amount]) AS [contributions]) AS [ranked] GROUP BY [c0_0], [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 1 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], SUM([times]) OVER (PARTITION BY [c0_1], [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], SUM([contribution_count]) AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c0_1], [c1_0], [amount]) AS [contributions]) AS [ranked] GROUP BY [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 2 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], CAST(NULL AS NVARCHAR(MAX)) AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1] FROM (SELECT [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n] FROM (SELECT [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], SUM([times]) OVER (PARTITION BY [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c1_0] AS [c1_0], [amount] AS [amount], SUM([contribution_count]) AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c1_0], [amount]) AS [contributions]) AS [ranked] GROUP BY [c1_0]) AS [cells] WHERE [contributors] > 0;
+
+-- tables/fetch
+SELECT [branch], [c0_0], [c0_1], [c1_0], [cell_value], [below], [alone] AS [contributor], [by_dominance], [by_difference0], [by_difference1] FROM [kanon_scratch].[kanon_run_cells];
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983', N'{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": null, "version": 1}, "spec_hash": "3a9d3754dca8c83b18ec7f034e2a805aa36f9ce4d4f93c273bceb237813bb983", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "tsql ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
+
+-- tables/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], [kanon_source].[age] AS [q1], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [unit], CAST(SUM([kanon_source].[person]) AS BIGINT) AS [amount], MIN([kanon_source].[person]) AS [least], MAX([kanon_source].[person]) AS [most], COUNT_BIG([kanon_source].[person]) AS [known_count], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+«tables/raw 1»;
+
+-- tables/totals
+SELECT SUM([row_count]) AS [row_count], SUM(CASE WHEN [unit] IS NULL THEN [row_count] ELSE 0 END) AS [unknown_rows], SUM([row_count] - [known_count]) AS [blank_rows], SUM(CASE WHEN [least] < 0 THEN 1 ELSE 0 END) AS [negative], MAX([most]) AS [most] FROM [kanon_scratch].[kanon_run_raw];
+
+-- tables/finest
+SELECT CAST([lookup0].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_0], CAST([lookup0].[l1] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c0_1], CAST([lookup1].[l0] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [c1_0], [vectors].[unit] AS [unit], CAST(SUM([vectors].[amount]) AS BIGINT) AS [amount], CAST(SUM([vectors].[known_count]) AS BIGINT) AS [contribution_count], CAST(SUM([vectors].[row_count]) AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_finest]
+«tables/finest 1»;
+
+-- tables/cells
+SELECT 0 AS [branch], [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], [first_unit], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1]
+INTO [kanon_scratch].[kanon_run_cells]
+FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n], MIN([unit]) AS [first_unit] FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], [unit] AS [unit], ROW_NUMBER() OVER (PARTITION BY [c0_0], [c0_1], [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c0_0] AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], [unit] AS [unit], SUM([amount]) AS [amount], 1 AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c0_0], [c0_1], [c1_0], [unit]) AS [contributions]) AS [ranked] GROUP BY [c0_0], [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 1 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], [c0_1] AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], [first_unit], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n], MIN([unit]) AS [first_unit] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], [unit] AS [unit], ROW_NUMBER() OVER (PARTITION BY [c0_1], [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c0_1] AS [c0_1], [c1_0] AS [c1_0], [unit] AS [unit], SUM([amount]) AS [amount], 1 AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c0_1], [c1_0], [unit]) AS [contributions]) AS [ranked] GROUP BY [c0_1], [c1_0]) AS [cells] WHERE [contributors] > 0 UNION ALL SELECT 2 AS [branch], CAST(NULL AS NVARCHAR(MAX)) AS [c0_0], CAST(NULL AS NVARCHAR(MAX)) AS [c0_1], [c1_0] AS [c1_0], CAST([cell_value] AS BIGINT) AS [cell_value], CASE WHEN [contributors] < 3 THEN 1 ELSE 0 END AS [below], CASE WHEN [contributors] = 1 THEN 1 ELSE 0 END AS [alone], [first_unit], CAST«tables/cells 3» AS [by_dominance], CAST«tables/cells 4» AS [by_difference0], CAST«tables/cells 5» AS [by_difference1] FROM (SELECT [c1_0] AS [c1_0], SUM([amount] * [times]) AS [cell_value], SUM([times]) AS [contributors], SUM(CASE WHEN [place] - [times] >= 1 THEN 0 WHEN [place] <= 1 THEN [amount] * [times] ELSE [amount] * (1 - ([place] - [times])) END) AS [first_1], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_2], SUM(CASE WHEN [place] - [times] >= 2 THEN 0 WHEN [place] <= 2 THEN [amount] * [times] ELSE [amount] * (2 - ([place] - [times])) END) AS [first_n], MIN([unit]) AS [first_unit] FROM (SELECT [c1_0] AS [c1_0], [amount] AS [amount], [times] AS [times], [unit] AS [unit], ROW_NUMBER() OVER (PARTITION BY [c1_0] ORDER BY [amount] DESC) AS [place] FROM (SELECT [c1_0] AS [c1_0], [unit] AS [unit], SUM([amount]) AS [amount], 1 AS [times] FROM [kanon_scratch].[kanon_run_finest] AS [finest] WHERE NOT [amount] IS NULL GROUP BY [c1_0], [unit]) AS [contributions]) AS [ranked] GROUP BY [c1_0]) AS [cells] WHERE [contributors] > 0;
+
+-- tables/fetch
+SELECT [branch], [c0_0], [c0_1], [c1_0], [cell_value], [below], CASE WHEN [alone] = 1 THEN DENSE_RANK() OVER (ORDER BY CASE WHEN [first_unit] IS NULL THEN 1 ELSE 0 END, [first_unit]) ELSE 0 END AS [contributor], [by_dominance], [by_difference0], [by_difference1] FROM [kanon_scratch].[kanon_run_cells];
+
+-- release/manifest/insert
+INSERT INTO [clinic].[kanon_sql_manifest] VALUES (N'visits_release', N'run', N'(the time)', N'cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745', N'{"kanon_sql": "0.1.0", "published_at": "(the time)", "release": "clinic.visits_release", "run_id": "run", "spec": {"count": null, "dimensions": {"age": {"hierarchy": {}, "levels": [0], "total": false}, "sex": {"hierarchy": {"tree": {"levels": 2, "sha256": "de11069a9528796c10e1b18837070a1b3c12fc165b3c1cb125d34a547ee0b582", "values": 2}}, "levels": [0, 1], "total": true}}, "measure": "person", "protection": {"method": "suppression", "percent": 20, "width": null}, "release": "clinic.visits_release", "rules": {"dominance": {"k": 75, "n": 2}, "p_percent": 10, "pq": {"p": 10, "q": 50}, "threshold": 3}, "source": "clinic.visits", "unit": "dx", "version": 1}, "spec_hash": "cdd79ff593587689da40569664ce3cd3be632dd23a30277be6e000c29ce49745", "table": {"cells": {"suppressed": 0, "total": 1}, "dimensions": ["sex", "age"], "measured": "person", "method": "suppression"}, "versions": {"engine": "tsql ", "python": "3.11.7", "sqlglot": "30.30.0"}}');
 
 -- verbs/doctor/probe_text
 WITH [kanon_run_with_texts] AS (SELECT CAST(N'a' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [probe] UNION ALL SELECT CAST(N'A' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [probe] UNION ALL SELECT CAST(N'a ' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [probe] UNION ALL SELECT CAST(N'á' AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [probe]), [kanon_run_with_exact_texts] AS (SELECT CAST([probe] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [probe] FROM [kanon_run_with_texts] AS [texts]), [kanon_run_with_probes] AS (SELECT [probe] AS [probe] FROM [kanon_run_with_exact_texts] AS [exact_texts] GROUP BY [probe]) SELECT COUNT_BIG(*) AS [different] FROM [kanon_run_with_probes] AS [probes];

@@ -17,6 +17,8 @@ from servers.base import Missing
 NULLABLE = {
     "text": "Nullable(String)",
     "integer": "Nullable(Int32)",
+    "small": "Nullable(Int16)",
+    "single": "Nullable(Float32)",
     "bigint": "Nullable(Int64)",
     "decimal": "Nullable(Decimal(12, 2))",
     "double": "Nullable(Float64)",

@@ -102,7 +102,13 @@ class MariaDBServer:
 class MariaDBSubject(UrlSubject):
     name = "mariadb"
     dialect = dialect_named("mariadb")
-    types: ClassVar = {**TYPES, "text": "LONGTEXT", "timestamp": "DATETIME(6)", "moment": "TIMESTAMP(6) NULL"}
+    types: ClassVar = {
+        **TYPES,
+        "text": "LONGTEXT",
+        "single": "FLOAT",
+        "timestamp": "DATETIME(6)",
+        "moment": "TIMESTAMP(6) NULL",
+    }
     strange: ClassVar = {
         "TIMESTAMP(6) NULL": (
             "'1970-01-01 00:00:00.999999'", "'1970-01-01 00:00:00.000001'", "'1970-01-01 00:00:01'", "'0000-00-00'",

@@ -116,6 +116,7 @@ class SparkSubject(Subject):
         "text": "STRING",
         "double": "DOUBLE",
         "timestamp": "TIMESTAMP_NTZ",
+        "single": "FLOAT",
         "moment": "TIMESTAMP",
         "uuid": "STRING",
     }

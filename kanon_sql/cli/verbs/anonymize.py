@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     AllMinimal,
@@ -25,6 +24,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_manifest, write_result_report
 from kanon_sql.errors import SpecError
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["anonymize"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql anonymize spec.yml -d clinic.duckdb",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     Database,
@@ -20,6 +19,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_manifest, write_result_report
 from kanon_sql.errors import SpecError
@@ -27,7 +27,7 @@ from kanon_sql.errors import SpecError
 __all__ = ["apply"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql apply learned spec.yml -d clinic.duckdb",
         "kanon-sql apply learned spec.yml -d clinic.duckdb --source may --release r5",

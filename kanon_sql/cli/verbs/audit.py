@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import ATTACKS, one_of
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
@@ -20,6 +19,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
@@ -27,7 +27,7 @@ from kanon_sql.errors import SpecError
 __all__ = ["audit"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql audit spec.yml -d clinic.duckdb",
         "kanon-sql audit spec.yml -d clinic.duckdb --external visits --on age",

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     CheckFormat,
@@ -18,6 +17,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_result, refuse_report_path, write_result_report
 from kanon_sql.errors import SpecError
@@ -28,7 +28,7 @@ REVEALED = 20
 """How many classes ``check --reveal`` lists."""
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql check spec.yml -d clinic.duckdb",
         "kanon-sql check spec.yml -d clinic.duckdb --rows",

@@ -1,11 +1,10 @@
-"""``compare``: several specs, values of k or recodings, side by side."""
+"""``compare``: several specs, values of k, recodings or numbers of columns, side by side."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import paths
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
@@ -21,6 +20,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_json, print_text, refuse_report_path, write_report
 from kanon_sql.errors import SpecError
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql compare spec.yml -d clinic.duckdb --k 2,5,10,50",
         "kanon-sql compare spec.yml -d clinic.duckdb --recoding full_domain,local",
+        "kanon-sql compare spec.yml -d clinic.duckdb --columns 1,2",
         "kanon-sql compare strict.yml loose.yml -d clinic.duckdb --report both.html",
     )
 )
@@ -59,6 +60,15 @@ def compare(
             help="Try each of these in place of the spec's recoding; an option follows a colon, as in local:best.",
         ),
     ] = None,
+    columns: Annotated[
+        str | None,
+        typer.Option(
+            "--columns",
+            metavar="N,N,...",
+            show_default=False,
+            help="Ask about the spec's first so many quasi-identifiers: what each more costs.",
+        ),
+    ] = None,
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
     scratch: ScratchMode = None,
@@ -72,25 +82,27 @@ def compare(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Compare specs, values of k, or recodings: what privacy costs.
+    """Compare specs, k, recodings or columns: what privacy costs.
 
     Plans each of them, writes nothing but temporary tables, and prints side by side the
     metric, the suppressed rows and the classes of each best generalization. Exit code 1 says that for
-    one of them at least no generalization was found; a recoding that a spec cannot have is listed with
-    the reason and does not count. Limits hold for each run.
+    one of them at least no generalization was found; what a spec cannot have is listed with the reason
+    and does not count. Limits hold for each run.
     """
     with session(quiet=quiet, verbose=verbose) as run:
         from kanon_sql.evaluate import Budget
         from kanon_sql.verbs.compare import compare as run_compare
 
         refuse_report_path(report_file, "--report")
-        wanted = _ks(ks)
+        wanted, counts = _numbers("--k 2,5,10", ks), _numbers("--columns 1,2,3", columns)
         methods = [] if recodings is None else [part.strip() for part in recodings.split(",")]
         specs = _named(spec_files)
         need_database(database)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         budget = Budget(max_seconds, max_statements)
-        found = run_compare(engine, specs, wanted, recodings=methods, timeout=timeout, budget=budget, report=run.report)
+        found = run_compare(
+            engine, specs, wanted, recodings=methods, columns=counts, timeout=timeout, budget=budget, report=run.report
+        )
         run.close()
         if output is CompareFormat.json:
             print_json(found.to_dict())
@@ -108,12 +120,14 @@ def compare(
         exit_with(found.passed)
 
 
-def _ks(text: str | None) -> list[int]:
+def _numbers(option: str, text: str | None) -> list[int]:
+    """The numbers of an option, which stands with an example of them."""
     if text is None:
         return []
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and 0 < len(part) < 10 for part in parts):
-        raise SpecError("--k: expected whole numbers separated by commas, such as --k 2,5,10")
+        name = option.split()[0]
+        raise SpecError(f"{name}: expected whole numbers separated by commas, such as {option}")
     return [int(part) for part in parts]
 
 

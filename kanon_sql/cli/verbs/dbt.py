@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import (
@@ -22,13 +21,14 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.errors import ExitCode
 
 __all__ = ["dbt"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql dbt spec.yml -d clinic.duckdb --project .",
         "kanon-sql dbt spec.yml -d clinic.duckdb --source \"ref('visits')\"",

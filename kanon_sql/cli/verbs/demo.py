@@ -6,16 +6,16 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.options import Format, OutputFormat, Quiet, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_result
 
 __all__ = ["demo"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql demo",
         "kanon-sql demo clinic --format json",

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import attributes, directories
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
@@ -21,6 +20,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import exit_with, print_json, print_text
 from kanon_sql.errors import SpecError
@@ -35,7 +35,7 @@ class ExportFormat(StrEnum):
     csv = "csv"
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql hierarchy spec.yml -d clinic.duckdb",
         "kanon-sql hierarchy spec.yml -d clinic.duckdb --attribute age --reveal 5",

@@ -5,17 +5,17 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import directories
 from kanon_sql.cli.given import MEMORY
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json
 
 __all__ = ["init"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql init visits -d clinic.duckdb",
         "kanon-sql init visits -d clinic.duckdb > draft.yml",

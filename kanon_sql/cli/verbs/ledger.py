@@ -4,16 +4,16 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, need_database
 from kanon_sql.cli.options import Database, Format, MemoryLimit, OutputFormat, Quiet, Threads, Timeout, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json, print_text
 
 __all__ = ["ledger"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql ledger -d clinic.duckdb",
         "kanon-sql ledger releases -d clinic.duckdb --format json",

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     AllMinimal,
@@ -23,6 +22,7 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import INTERRUPTED, Session, session
 from kanon_sql.cli.written import (
     exit_with,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["plan"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql plan spec.yml -d clinic.duckdb",
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
@@ -71,10 +71,9 @@ def plan(
         typer.Option(
             "--beside",
             metavar="METHOD",
-            show_default=False,
-            help="Also say what another recoding would lose instead, such as local.",
+            help="Also say what another recoding would lose instead, or none; quick: local, where it takes a second.",
         ),
-    ] = None,
+    ] = "quick",
     max_seconds: MaxSeconds = None,
     max_statements: MaxStatements = None,
     max_bytes: MaxBytes = None,
@@ -118,7 +117,7 @@ def plan(
             explain=explain,
             all_minimal=all_minimal,
             bound=bound,
-            beside=beside,
+            beside=None if beside == "none" else beside,
             details=report_file is not None,
         )
         print_result(run, result, output, all_minimal=all_minimal)

@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import DIALECTS, levels, one_of
 from kanon_sql.cli.given import load_spec
 from kanon_sql.cli.options import Format, OutputFormat, Quiet, SpecFile, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json
 from kanon_sql.errors import SpecError
@@ -16,7 +16,7 @@ from kanon_sql.errors import SpecError
 __all__ = ["render"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql render spec.yml",
         "kanon-sql render spec.yml --dialect postgres --format json",

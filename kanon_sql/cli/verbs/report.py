@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.complete import directories, one_of, paths
 from kanon_sql.cli.given import MEMORY, need_database
 from kanon_sql.cli.options import Database, Quiet, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import Session, session
 from kanon_sql.cli.written import refuse_report_path, write_report
 from kanon_sql.errors import SpecError
@@ -17,7 +17,7 @@ from kanon_sql.errors import SpecError
 __all__ = ["report"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql anonymize spec.yml -d clinic.duckdb --report report.html",
         "kanon-sql report run.json > report.html",

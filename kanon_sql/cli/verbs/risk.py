@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import (
     Database,
@@ -17,13 +16,14 @@ from kanon_sql.cli.options import (
     Timeout,
     Verbose,
 )
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json, print_text
 
 __all__ = ["risk"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql risk spec.yml -d clinic.duckdb",
         "kanon-sql risk spec.yml -d clinic.duckdb --table visits_release --rows",
@@ -58,7 +58,7 @@ def risk(
             "--sampling-fraction",
             metavar="SHARE",
             show_default=False,
-            help="The table's share of the population: estimate how many are unique in the population.",
+            help="The table's share of the population: estimate uniques and k-map in the population.",
         ),
     ] = None,
     columns: Annotated[

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 from kanon_sql.cli.written import print_json
 from kanon_sql.errors import SpecError
@@ -12,13 +12,15 @@ from kanon_sql.errors import SpecError
 __all__ = ["schema"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql schema",
         "kanon-sql schema --result",
         "kanon-sql schema --audit",
         "kanon-sql schema --risk",
         "kanon-sql schema --compare",
+        "kanon-sql schema --table-spec",
+        "kanon-sql schema --tabulate",
     )
 )
 def schema(
@@ -26,6 +28,8 @@ def schema(
     of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
     of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
+    table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
+    of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -33,14 +37,22 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk + of_compare > 1:
-            raise SpecError("--result, --audit, --risk and --compare exclude each other; give one of them")
-        if result or of_audit or of_risk or of_compare:
-            from kanon_sql.report.json import audit_schema, comparison_schema, result_schema, risk_schema
+        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate > 1:
+            raise SpecError(
+                "--result, --audit, --risk, --compare, --table-spec and --tabulate exclude each other; give one of them"
+            )
+        if result or of_audit or of_risk or of_compare or of_tabulate:
+            from kanon_sql.report import json
 
-            asked = {audit_schema: of_audit, risk_schema: of_risk, comparison_schema: of_compare, result_schema: result}
+            asked = {
+                json.audit_schema: of_audit,
+                json.risk_schema: of_risk,
+                json.comparison_schema: of_compare,
+                json.tabulation_schema: of_tabulate,
+                json.result_schema: result,
+            }
             print_json(next(schema for schema, wanted in asked.items() if wanted)())
         else:
-            from kanon_sql.spec import Spec
+            from kanon_sql.spec import Spec, TableSpec
 
-            print_json(Spec.json_schema())
+            print_json(TableSpec.json_schema() if table_spec else Spec.json_schema())

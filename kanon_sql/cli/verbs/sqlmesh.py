@@ -4,15 +4,15 @@ from typing import Annotated
 
 import typer
 
-from kanon_sql.cli.app import app, examples
 from kanon_sql.cli.given import MEMORY, load_spec
 from kanon_sql.cli.options import Database, MemoryLimit, Quiet, SpecFile, Threads, Timeout, Verbose
+from kanon_sql.cli.program import examples, program
 from kanon_sql.cli.session import session
 
 __all__ = ["sqlmesh"]
 
 
-@app.command(
+@program.command(
     epilog=examples(
         "kanon-sql sqlmesh spec.yml -d clinic.duckdb > audits/visits_release.sql",
         "kanon-sql sqlmesh spec.yml -d clinic.duckdb --table visits_release --rows",

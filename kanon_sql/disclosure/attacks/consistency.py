@@ -6,17 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from kanon_sql.disclosure.attacks.base import Attack, Cases, Given, Scene, Target, Unmeasured
-from kanon_sql.disclosure.attacks.matching import matches_of
 from kanon_sql.disclosure.attacks.method import AttackMethod
 from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, labels_of, lookups_of, vectors_of
 from kanon_sql.engines import refuse_incomplete
+from kanon_sql.evaluate import MOST_EDGES, matches_of
 from kanon_sql.frequency import refuse_lost
 from kanon_sql.sql import Sql, identifier, render
 
 __all__ = ["MOST_EDGES", "Consistency"]
-
-MOST_EDGES = 20_000
-"""A graph of more edges is not fetched: these numbers tell nothing of anybody, but the client would have to hold it."""
 
 _GLOBAL = "consistency, global (1,k)"
 
@@ -43,7 +40,7 @@ class Consistency(AttackMethod):
     and global (1,k) is (1,k). Otherwise (masked rows, cell by cell recoding) the graph of the *groups* of equal
     records and equal rows, numbered, comes to the client, which finds the matches by a flow, up to ``MOST_EDGES``.
 
-    k is the largest that k-anonymity requires; 2 without one.
+    k is the largest that k-anonymity, or one of these notions, requires; 2 without one.
     """
 
     name: ClassVar[str] = "consistency"
@@ -84,7 +81,7 @@ class Consistency(AttackMethod):
                     "disclosure/attacks/linking",
                     matched=matched,
                     keys=[identifier(key) for key in keys],
-                    k=scene.k,
+                    k=_asked(scene),
                     reverse=reverse,
                 ),
                 keys=keys,
@@ -108,6 +105,11 @@ class Consistency(AttackMethod):
             *found,
             cases(_GLOBAL, "one over the rows that a record matches", reverse=False, notes=[*notes, blocks]),
         ]
+
+
+def _asked(scene: Scene) -> int:
+    """The largest k that a requirement promises to a class, or to records and rows."""
+    return max([scene.k, *(model.least_consistent or 0 for model in scene.models)])
 
 
 def _no_assignment(scene: Scene, missing: int | None = None) -> str:
@@ -152,7 +154,7 @@ def _by_flow(scene: Scene, matched: Sql, names: list[str], alone: int, consisten
     if matches is None:
         return Unmeasured(_GLOBAL, _no_assignment(scene))
     found = [(matches[numbers[group]], count) for group, count in records.items()]
-    exposed = sum(count for matching, count in found if 0 < matching < scene.k)
+    exposed = sum(count for matching, count in found if 0 < matching < _asked(scene))
     unmatched = alone + sum(count for matching, count in found if not matching)
     fewest = min((matching for matching, _ in found if matching), default=None)
     notes = [f"{unmatched:,} records of the source match no row: they were left out"] if unmatched else []

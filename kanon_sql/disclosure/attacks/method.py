@@ -131,6 +131,9 @@ class AttackMethod(ABC):
         if self.reads_labels and given.spec.recoding.columns:
             names = ", ".join(given.spec.recoding.columns)
             return f"the numbers of {names} are those of a class, and which values they stand for is not known"
+        chosen = [name for name, column in given.spec.quasi_identifiers.items() if column.parents == "several"]
+        if self.reads_labels and chosen:
+            return f"the parents of {', '.join(chosen)} were chosen by the rows that were released, and are not kept"
         return next((why for need in self.needs if (why := need.missing(given)) is not None), None)
 
     def columns(self, given: Given) -> Iterable[tuple[Target, Sequence[str]]]:

@@ -48,10 +48,20 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 "that whom of a population they stand for is known only afterwards; use another algorithm, such as "
                 "optimal"
             )
+        if model.is_estimate:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: its intervals make classes large enough in the source, "
+                "so that their sizes say little of the population; use another algorithm, such as optimal"
+            )
         if model.quasi_identifiers is not None:
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label}: it counts the classes of all quasi-identifiers "
                 "alone; use another algorithm, such as optimal"
+            )
+        if model.of_table:
+            raise UnsupportedError(
+                f"k_optimize cannot search for {model.label}: it judges classes one by one, and this is about all of "
+                "them together; use another algorithm, such as optimal"
             )
         if model.needs_facts or model.lists or model.hierarchy is not None or model.second is not None:
             raise UnsupportedError(
@@ -188,7 +198,7 @@ class Partitions:
         fills["base"] = self._workspace.quoted(self._ordered.base)
         for position, table in enumerate(self._ordered.values.values()):
             fills[f"values_{position}"] = self._workspace.quoted(table)
-        key = (metric.name, self._smallest, evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
+        key = (metric.shape, self._smallest, evaluator.sets.counting, *self._ordered.cut, *self._packing.places)
         text = compiler.shape("evaluate/partitions/spans", key, self._context)
         found = self._workspace.query(compiler.fill("evaluate/partitions/spans", text, fills), len(spans))
         judged = {int(row[0]): row for row in found}

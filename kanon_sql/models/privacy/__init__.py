@@ -10,11 +10,16 @@ from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
+from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
+from kanon_sql.models.privacy.kk_anonymity import KKAnonymityModel
 from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.models.privacy.personal_k import PersonalKModel
 from kanon_sql.models.privacy.population import PopulationModel
-from kanon_sql.models.privacy.registry import forget, model_of, models_of, register, registered
+from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
+from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
+from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.models.privacy.whole import Whole
 
@@ -30,18 +35,26 @@ __all__ = [
     "EntropyLDiversity",
     "HierarchicalTCloseness",
     "KAnonymityModel",
+    "KKAnonymityModel",
+    "KMapEstimateModel",
     "KMapModel",
     "Monotonicity",
     "NpdRecursiveDiversity",
     "OrderedTCloseness",
     "PSensitiveModel",
+    "PersonalKModel",
     "PopulationModel",
+    "PopulationRiskModel",
+    "PopulationUniquenessModel",
     "PrivacyModel",
     "RecursiveCLDiversity",
+    "RiskEstimateModel",
+    "RiskModel",
     "ShareBound",
     "TCloseness",
     "Whole",
     "forget",
+    "label_of",
     "model_of",
     "models_of",
     "register",

@@ -101,6 +101,11 @@ class PrivacyModel(ABC):
         is_bounded: the values of the source alone may tell that it is out of reach.
         judges_size: its condition looks at nothing but how many rows (or persons) a class has.
         measures_presence: its measure is about who of a population is in the table, so each must be behind one class.
+        of_table: its measures are taken of all classes together, of those that satisfy all else where the others are
+            suppressed. Where they are not enough, no class satisfies. With a frame, ``measure`` is of each class, and
+            has a column of its own beside those of the table.
+        is_estimate: whether it holds is estimated from a sample: its ``assumption`` says how. Its classes must not have
+            been made to be large enough in the sample.
         has_disclosed: with persons, a value that every person of the class holds is
             disclosed whatever else the class holds, and the measure falls to its worst.
     """
@@ -119,6 +124,8 @@ class PrivacyModel(ABC):
     has_disclosed: ClassVar[bool] = False
     judges_size: ClassVar[bool] = False
     measures_presence: ClassVar[bool] = False
+    of_table: ClassVar[bool] = False
+    is_estimate: ClassVar[bool] = False
     reference: Literal["original", "release"] = field(default="original", kw_only=True)
     quasi_identifiers: tuple[str, ...] | None = field(default=None, kw_only=True)
     by_unions: bool = field(default=False, kw_only=True)
@@ -140,6 +147,11 @@ class PrivacyModel(ABC):
         return self.attribute
 
     @property
+    def population_person(self) -> str | None:
+        """The population's column of persons, where the requirement names it."""
+        return None
+
+    @property
     def population(self) -> tuple[str, ...] | None:
         """The second table that classes are compared with, if the model has one."""
         return None
@@ -150,6 +162,16 @@ class PrivacyModel(ABC):
         return None
 
     @property
+    def least_consistent(self) -> int | None:
+        """The fewest records or rows that fit, where it compares rows of a release with records of its source."""
+        return None
+
+    @property
+    def tries_assignments(self) -> bool:
+        """Whether it counts only the rows that a record has in some assignment of all rows to records."""
+        return False
+
+    @property
     def minds_absent(self) -> bool:
         """Whether persons of the population whom no row stands for violate it; they are in no class."""
         return False
@@ -158,6 +180,25 @@ class PrivacyModel(ABC):
     def search_obstacle(self) -> str | None:
         """Why no search can judge it, only ``check``; None where one can."""
         return None
+
+    @property
+    def assumption(self) -> str | None:
+        """What it takes for granted that nothing here can check, in words that end up in a note; None for nothing."""
+        return None
+
+    @property
+    def uniqueness_estimator(self) -> tuple[str, float] | None:
+        """The estimator of population uniqueness that judges it, and the sampling fraction; None for no estimator."""
+        return None
+
+    def with_estimate(self, share: float | None, uniques: int) -> PrivacyModel:
+        """The model once a table was measured; itself where no estimator judges it.
+
+        Args:
+            share: of the population, estimated to be unique there; None where the estimator does not exist.
+            uniques: records that are unique in the table.
+        """
+        return self
 
     @property
     def share_bound(self) -> ShareBound | None:
@@ -207,6 +248,11 @@ class PrivacyModel(ABC):
     @property
     def lists(self) -> Mapping[str, tuple[str, ...]]:
         """A fact's name -> the values, as text, of which it is 1; it is 0 of all others."""
+        return {}
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """A fact's name -> the number for NULL: the fact is the value itself, of an attribute of whole numbers."""
         return {}
 
     @property
@@ -271,6 +317,23 @@ class PrivacyModel(ABC):
     def measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the threshold."""
         return render(f"models/privacy/{self.name}", part="measure", measure=name, **self.parameters())
+
+    def over_table(self, part: str, counted: Sql, over: Sql, own: str) -> Sql:
+        """A measure of all classes together, by windows.
+
+        Args:
+            part: ``measure`` or ``second``.
+            counted: the condition that a class satisfies that is counted.
+            over: the window.
+            own: the column of what is counted of each class, where the model has a frame.
+        """
+        return render(
+            f"models/privacy/{self.name}", part=part, counted=counted, over=over, own=own, **self.parameters()
+        )
+
+    def of_class(self, own: str) -> Sql:
+        """What a requirement on the whole table asks of each class by itself; ``own`` is as in :meth:`over_table`."""
+        return render(f"models/privacy/{self.name}", part="class", own=own, **self.parameters())
 
     def disclosed(self) -> Sql | None:
         """The measure of a class in which everybody holds the same value."""

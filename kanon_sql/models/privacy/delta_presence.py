@@ -36,7 +36,7 @@ class DeltaPresenceModel(PopulationModel):
     @classmethod
     def of(cls, requirement: DeltaPresenceRequirement) -> Self:
         """With the requirement's parameters."""
-        return cls(requirement.population, requirement.delta_min, requirement.delta_max)
+        return cls(requirement.population, requirement.person, requirement.delta_min, requirement.delta_max)
 
     @property
     def notation(self) -> str:

@@ -27,9 +27,9 @@ class KAnonymityModel(PrivacyModel):
     k: int
 
     @classmethod
-    def of(cls, requirement: KAnonymityRequirement) -> Self:
-        """With the requirement's parameters."""
-        return cls(k=requirement.k)
+    def of(cls, requirement: KAnonymityRequirement) -> Self | None:
+        """With the requirement's k; None where it names a column of wishes."""
+        return None if requirement.k is None else cls(k=requirement.k)
 
     @property
     def notation(self) -> str:

@@ -25,9 +25,11 @@ class KMapModel(PopulationModel):
     k: int
 
     @classmethod
-    def of(cls, requirement: KMapRequirement) -> Self:
-        """With the requirement's parameters."""
-        return cls(requirement.population, k=requirement.k)
+    def of(cls, requirement: KMapRequirement) -> Self | None:
+        """With the requirement's parameters; None where it asks for an estimate."""
+        if requirement.population is None:
+            return None
+        return cls(requirement.population, requirement.person, k=requirement.k)
 
     @property
     def notation(self) -> str:

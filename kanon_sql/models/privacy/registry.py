@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
@@ -16,16 +17,22 @@ from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
+from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
+from kanon_sql.models.privacy.kk_anonymity import KKAnonymityModel
 from kanon_sql.models.privacy.l_diversity import DistinctLDiversity, EntropyLDiversity, RecursiveCLDiversity
 from kanon_sql.models.privacy.npd_diversity import NpdRecursiveDiversity
 from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
+from kanon_sql.models.privacy.personal_k import PersonalKModel
+from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
+from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
-from kanon_sql.spec import Requirement, Spec, forget_requirement, register_requirement
+from kanon_sql.spec import DifferentialPrivacyRequirement, Requirement, Spec, forget_requirement, register_requirement
 
-__all__ = ["forget", "model_of", "models_of", "register", "registered"]
+__all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
 
 _MODELS: list[type[PrivacyModel]] = [
     KAnonymityModel,
+    PersonalKModel,
     DistinctLDiversity,
     EntropyLDiversity,
     RecursiveCLDiversity,
@@ -39,8 +46,14 @@ _MODELS: list[type[PrivacyModel]] = [
     EnhancedBetaLikeness,
     DeltaDisclosureModel,
     KMapModel,
+    KMapEstimateModel,
     DeltaPresenceModel,
     BayesOptimalModel,
+    RiskModel,
+    KKAnonymityModel,
+    RiskEstimateModel,
+    PopulationRiskModel,
+    PopulationUniquenessModel,
 ]
 
 
@@ -74,11 +87,29 @@ def forget(model: type[PrivacyModel]) -> None:
 
 
 def model_of(requirement: Requirement) -> PrivacyModel:
-    """The privacy model that a requirement of the spec names, over all quasi-identifiers."""
+    """The privacy model that a requirement of the spec names, over all quasi-identifiers.
+
+    Raises:
+        UnsupportedError: it asks for no property of a table's classes: differential privacy is one of how a release is
+            made, and no look at the release shows it.
+    """
+    if isinstance(requirement, DifferentialPrivacyRequirement):
+        raise UnsupportedError(
+            "differential_privacy is a property of how a release is made, and no look at a table tells whether it has "
+            "it: anonymize makes such releases, and no other verb takes the requirement. To check the k of the classes "
+            "alone, give check a spec with k_anonymity and the k that anonymize printed"
+        )
     for kind in _MODELS:
         if kind.requirement is type(requirement) and (model := kind.of(requirement)) is not None:
             return model
     raise LookupError(f"no privacy model is registered for {requirement.name}")
+
+
+def label_of(requirement: Requirement) -> str:
+    """A requirement in the field's notation, such as ``5-anonymity``."""
+    if isinstance(requirement, DifferentialPrivacyRequirement):
+        return requirement.notation
+    return model_of(requirement).label
 
 
 def models_of(spec: Spec) -> list[PrivacyModel]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -12,27 +13,35 @@ from kanon_sql.sql import Sql, render
 __all__ = ["Ambiguity"]
 
 
+@dataclass(frozen=True)
 class Ambiguity(Metric):
     """Ambiguity metric AM (Nergiz and Clifton 2007, section 3), summed over rows as in ARX.
 
     Each row adds the product over quasi-identifiers of the domain values under its
-    generalized value; a suppressed row adds the size of the whole domain.
+    generalized value; a suppressed row adds the size of the whole domain. Monotone: only rows that are suppressed
+    for a NULL do.
     """
 
     name: ClassVar[str] = "ambiguity"
     multiplies = True
     carries = "sizes"
+    monotone: bool = False
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Products of sizes times rows, over the released classes and over all."""
+        vectors = {"vectors": render("models/quality/ambiguity", sizes=carried, kept=kept, kept_only=False)}
+        if self.monotone:
+            return vectors
         return {
             "kept_vectors": render("models/quality/ambiguity", sizes=carried, kept=kept, kept_only=True),
-            "vectors": render("models/quality/ambiguity", sizes=carried, kept=kept, kept_only=False),
+            **vectors,
         }
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """Vectors per row, summed."""
         whole = float(prod(attribute.domain_rows for attribute in counts.attributes))
+        if self.monotone:
+            return self.floor(counts, measured) + whole * counts.null_rows
         return self._scale(counts, measured) * float(measured.values["kept_vectors"]) + whole * measured.suppressed
 
     def parts(self, counts: Counts) -> list[list[float]]:

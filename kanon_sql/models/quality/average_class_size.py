@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 from typing import ClassVar
 
@@ -10,19 +11,24 @@ from kanon_sql.models.quality.base import Counts, Measured, Metric
 __all__ = ["AverageClassSize"]
 
 
+@dataclass(frozen=True)
 class AverageClassSize(Metric):
     """C_AVG (LeFevre, DeWitt, Ramakrishnan 2006, section 2), without its division by k.
 
     N divided by the number of released classes; all suppressed rows together form one
-    more class, as in ARX's AECS.
+    more class, as in ARX's AECS. Monotone: divided by all classes, as if none were suppressed.
     """
 
     name: ClassVar[str] = "average_class_size"
     multiplies = True
+    monotone: bool = False
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """Rows per class; 0 for a table without rows."""
-        classes = measured.kept_classes + (1 if measured.suppressed else 0)
+        if self.monotone:
+            classes = measured.classes + (1 if counts.null_rows else 0)
+        else:
+            classes = measured.kept_classes + (1 if measured.suppressed else 0)
         return counts.rows / classes if classes else 0.0
 
     def parts(self, counts: Counts) -> list[list[float]]:

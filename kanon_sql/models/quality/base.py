@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from math import floor, prod
-from operator import add, mul
 from typing import Any, ClassVar, Literal
 
+from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.search import Lattice, Node
 from kanon_sql.sql import Sql
 
@@ -94,7 +94,8 @@ class Metric(ABC):
 
     Attributes:
         name: as in the spec.
-        multiplies: the parts of its bound are multiplied, not added.
+        multiplies: the parts of its bound are multiplied, not added, where it does not join them otherwise.
+        monotone: what suppression costs is left out.
         carries: what the classes must carry along for it: the domain values under their generalized
             values (of the quasi-identifiers strictly between level 0 and the top), the codes of these
             values (of all below the top), or nothing.
@@ -104,8 +105,22 @@ class Metric(ABC):
 
     name: ClassVar[str]
     multiplies: ClassVar[bool] = False
-    carries: ClassVar[Literal["sizes", "codes"] | None] = None
-    staged: ClassVar[bool] = False
+    monotone: bool = False
+    carries: Literal["sizes", "codes"] | None = None
+    staged: bool = False
+
+    @property
+    def shape(self) -> str:
+        """What tells the statements that it takes from those of other metrics."""
+        return f"{self.name}, monotone" if self.monotone else self.name
+
+    @property
+    def measures(self) -> Sequence[PrivacyModel]:
+        """What it measures of each class by the values of a column: its aggregates get their columns after the others.
+
+        They judge nothing.
+        """
+        return ()
 
     def windows(self, carried: Sequence[str]) -> dict[str, Sql]:
         """Window columns over the flagged classes: name -> SQL.
@@ -141,13 +156,17 @@ class Metric(ABC):
     def value(self, counts: Counts, measured: Measured) -> float:
         """The metric of a node with its suppression."""
 
-    def parts(self, counts: Counts) -> Sequence[Sequence[float]]:
+    def join(self, one: Any, other: Any) -> Any:
+        """Two columns' parts of :meth:`bound` together; never less for more."""
+        return one * other if self.multiplies else one + other
+
+    def parts(self, counts: Counts) -> Sequence[Sequence[Any]]:
         """Per quasi-identifier and level, what it contributes to :meth:`bound`; never less at a higher level."""
         return [[1.0 if self.multiplies else 0.0] * (attribute.height + 1) for attribute in counts.attributes]
 
-    def whole(self, counts: Counts, combined: float) -> float:
-        """The bound, from the sum or the product of a node's parts; never less for more."""
-        return combined
+    def whole(self, counts: Counts, combined: Any) -> float:
+        """The bound, from a node's parts joined; never less for more."""
+        return float(combined)
 
     def bound(self, counts: Counts, node: Node) -> float:
         """A value the metric cannot go below at this node or any generalization of it."""
@@ -167,7 +186,7 @@ class Metric(ABC):
 
 
 class Bounds:
-    """The bounds of a metric over one table: a sum or product of one part per attribute.
+    """The bounds of a metric over one table: one part per attribute, joined (mostly a sum or a product).
 
     Args:
         metric: the metric.
@@ -178,26 +197,21 @@ class Bounds:
         self._metric = metric
         self._counts = counts
         self._parts = metric.parts(counts)
-        self._combine = mul if metric.multiplies else add
 
     def of(self, node: Node) -> float:
         """The bound of a node."""
         return self._metric.whole(
             self._counts,
-            reduce(self._combine, (levels[level] for levels, level in zip(self._parts, node, strict=True))),
+            reduce(self._metric.join, (levels[level] for levels, level in zip(self._parts, node, strict=True))),
         )
 
     def over(self, lattice: Lattice) -> list[float]:
         """The bounds of all nodes of a lattice, in lexicographic order; much quicker than one by one."""
-        found: list[float] = []
+        found: list[Any] = []
+        join = self._metric.join
         for levels, low, high in zip(self._parts, lattice.bottom, lattice.top, strict=True):
             own = levels[low : high + 1]
-            if not found:
-                found = list(own)
-            elif self._metric.multiplies:
-                found = [value * part for value in found for part in own]
-            else:
-                found = [value + part for value in found for part in own]
+            found = [join(value, part) for value in found for part in own] if found else list(own)
         return [self._metric.whole(self._counts, value) for value in found]
 
 
@@ -206,13 +220,19 @@ def geometric_mean(values: Sequence[float], weights: Sequence[float]) -> float:
     return prod(weight * value + 1.0 for value, weight in zip(values, weights, strict=True)) ** (1 / len(values)) - 1.0
 
 
-def normalized_share(covered_share: float, rows: int, domain_rows: int) -> float:
+def normalized_share(covered_share: float, rows: int, domain_rows: int, factor: float = 1.0) -> float:
     """Scale a sum of domain shares to [0, 1], floored to 10 decimals as ARX does.
 
     0 is every row at its own value, 1 every row at the top. A domain of one value (or a
     table without rows) has nothing to lose: 0.
+
+    Args:
+        covered_share: the sum over rows.
+        rows: how many.
+        domain_rows: values of the domain.
+        factor: what the share of a released row was multiplied by.
     """
-    least = rows / domain_rows
+    least = factor * rows / domain_rows
     if rows - least <= 0:
         return 0.0
     return floor(max(0.0, (covered_share - least) / (rows - least)) * 1e10) / 1e10

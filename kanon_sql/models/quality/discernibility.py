@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from kanon_sql.models.quality.base import Counts, Measured, Metric
@@ -11,20 +12,23 @@ from kanon_sql.sql import Sql, render
 __all__ = ["Discernibility"]
 
 
+@dataclass(frozen=True)
 class Discernibility(Metric):
     """Discernibility metric DM (Bayardo and Agrawal 2005, section 2.3).
 
-    The sum of squared sizes of the released classes, plus N for each suppressed row.
+    The sum of squared sizes of the released classes, plus N for each suppressed row. Monotone (DM* of El Emam et
+    al. 2009, section 3): of all classes, as if none were suppressed.
     """
 
     name: ClassVar[str] = "discernibility"
+    monotone: bool = False
 
     def aggregates(self, kept: Sql, carried: Sequence[str]) -> dict[str, Sql]:
         """Squared sizes, of the released classes and of all."""
-        return {
-            "kept_squares": render("models/quality/discernibility", kept=kept, kept_only=True),
-            "squares": render("models/quality/discernibility", kept=kept, kept_only=False),
-        }
+        squares = {"squares": render("models/quality/discernibility", kept=kept, kept_only=False)}
+        if self.monotone:
+            return squares
+        return {"kept_squares": render("models/quality/discernibility", kept=kept, kept_only=True), **squares}
 
     def least_costs(self, k: int, carried: Sequence[str]) -> dict[str, Sql]:
         """A row's class never gets smaller, nor than k (Bayardo and Agrawal 2005, section 4.1)."""
@@ -32,6 +36,8 @@ class Discernibility(Metric):
 
     def value(self, counts: Counts, measured: Measured) -> float:
         """Squared released sizes plus N per suppressed row."""
+        if self.monotone:
+            return self.floor(counts, measured)
         return float(measured.values["kept_squares"] + counts.rows * measured.suppressed)
 
     def whole(self, counts: Counts, combined: float) -> float:

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.models.quality.aggregate import PerColumn
+from kanon_sql.models.quality.base import Counts, Measured
 
 __all__ = ["Height"]
 
 
-class Height(Metric):
-    """The weighted sum of the node's levels. Suppression is ignored. Monotone."""
+@dataclass(frozen=True)
+class Height(PerColumn):
+    """The weighted sum of the node's levels, or another aggregate of them. Suppression is ignored. Monotone."""
 
     name: ClassVar[str] = "height"
+    aggregate: str = "sum"
 
-    def value(self, counts: Counts, measured: Measured) -> float:
-        """The weighted sum of levels."""
-        return self.bound(counts, measured.node)
+    def unsuppressed(self, counts: Counts) -> list[list[float]]:
+        """The levels."""
+        return [[float(level) for level in range(attribute.height + 1)] for attribute in counts.attributes]
 
-    def parts(self, counts: Counts) -> list[list[float]]:
-        """The weighted levels; their sum is the value itself."""
-        return [[attribute.weight * level for level in range(attribute.height + 1)] for attribute in counts.attributes]
+    def by_attribute(self, counts: Counts, measured: Measured) -> Sequence[float]:
+        """The levels of the node."""
+        return [float(level) for level in measured.node]

@@ -2,44 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
-from kanon_sql.models.quality.base import Counts, Measured, Metric
+from kanon_sql.models.quality.aggregate import PerColumn
+from kanon_sql.models.quality.base import Counts, Measured
 
 __all__ = ["Precision"]
 
 
-class Precision(Metric):
+@dataclass(frozen=True)
+class Precision(PerColumn):
     """Precision (Sweeney 2002, section 3.3, "Prec"), as a loss, the way ARX reports it.
 
-    Per quasi-identifier: (kept rows * level / height + suppressed rows) / N; the mean over
+    Per quasi-identifier: (kept rows * level / height + suppressed rows) / N, each times its factor; the mean over
     quasi-identifiers, weighted. A suppressed row costs as much as one at the top. Sweeney's
     Prec is 1 minus this (with weights 1).
     """
 
     name: ClassVar[str] = "precision"
+    aggregate: str = "arithmetic_mean"
 
-    def value(self, counts: Counts, measured: Measured) -> float:
-        """The weighted mean of relative levels, suppressed rows at 1."""
-        parts = self._parts(counts, measured.suppressed)
-        return self.whole(counts, sum(levels[level] for levels, level in zip(parts, measured.node, strict=True)))
+    def by_attribute(self, counts: Counts, measured: Measured) -> list[float]:
+        """The relative levels, suppressed rows at 1."""
+        losses = self._losses(counts, measured.suppressed, self._generalized)
+        return [levels[level] for levels, level in zip(losses, measured.node, strict=True)]
 
-    def parts(self, counts: Counts) -> list[list[float]]:
+    def unsuppressed(self, counts: Counts) -> list[list[float]]:
         """The shares if no class had to be suppressed."""
-        return self._parts(counts, counts.null_rows)
+        return self._losses(counts, counts.null_rows, self._generalized)
 
-    def whole(self, counts: Counts, combined: float) -> float:
-        """The mean."""
-        return combined / len(counts.attributes)
+    def lowest(self, counts: Counts) -> list[list[float]]:
+        """As if each row were generalized or suppressed, whichever costs less."""
+        return self._losses(counts, counts.null_rows, lambda ratio: min(self._generalized(ratio), self.suppression))
 
-    @staticmethod
-    def _parts(counts: Counts, suppressed: int) -> list[list[float]]:
+    def _generalized(self, ratio: float) -> float:
+        return ratio * self.generalization
+
+    def _losses(self, counts: Counts, suppressed: int, cost: Callable[[float], float]) -> list[list[float]]:
         if counts.rows == 0:
             return [[0.0] * (attribute.height + 1) for attribute in counts.attributes]
         kept = counts.rows - suppressed
         return [
             [
-                attribute.weight * (kept * (level / max(1, attribute.height)) + suppressed) / counts.rows
+                (kept * cost(level / max(1, attribute.height)) + suppressed * self.suppression) / counts.rows
                 for level in range(attribute.height + 1)
             ]
             for attribute in counts.attributes

@@ -149,7 +149,7 @@ def _untested(requirement: Requirement) -> str | None:
         return f"{name} (expected {', '.join(REQUIREMENTS)})"
     if parameters.get("kind") == "npd_recursive" or parameters.get("distance", "equal") != "equal":
         return f"{name} of the {parameters.get('kind') or parameters['distance']} kind"
-    others = [key for key in ("quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
+    others = [key for key in ("column", "quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
     return f"{name} with {others[0]}" if others else None
 
 

@@ -6,9 +6,9 @@ import typer
 
 from kanon_sql.version import __version__
 
-__all__ = ["app", "examples"]
+__all__ = ["examples", "program"]
 
-app = typer.Typer(
+program = typer.Typer(
     name="kanon-sql",
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -28,7 +28,7 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-@app.callback()
+@program.callback()
 def kanon_sql(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
