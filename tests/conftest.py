@@ -101,12 +101,15 @@ class Database:
         return [line[0] for line in found]
 
 
+SMALL: dict[str, Any] = {"threads": 1}
+"""Tables of a few rows are never divided among threads, and the tests run side by side."""
+
 _idle: list[duckdb.DuckDBPyConnection] = []
 """Empty databases: opening one takes longer than many a test."""
 
 
 def opened() -> duckdb.DuckDBPyConnection:
-    return _idle.pop() if _idle else duckdb.connect(config={"threads": 2})
+    return _idle.pop() if _idle else duckdb.connect(config=SMALL)
 
 
 @pytest.fixture
@@ -124,7 +127,7 @@ def database() -> Iterator[Database]:
 @pytest.fixture(scope="module")
 def shared_database() -> Iterator[Database]:
     """One database for all examples of a module's properties; every example replaces the tables."""
-    with duckdb.connect(config={"threads": 2}) as connection:
+    with duckdb.connect(config=SMALL) as connection:
         yield Database(connection)
 
 

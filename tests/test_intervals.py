@@ -171,12 +171,12 @@ def test_nothing_says_what_only_a_suppressed_row_has(
 
 
 def test_a_suppressed_value_between_two_intervals_is_in_neither_label(database: Database) -> None:
-    """47114711 lies between 7 and 9000, which are released: the end is a released neighbour, whichever it is."""
-    rows = [[6]] * 5 + [[7]] * 5 + [[47114711]] + [[9000]] * 5 + [[9001]] * 5
+    """47114711 lies between 7 and 90000000, which are released: the end is a released neighbour, whichever it is."""
+    rows = [[6]] * 5 + [[7]] * 5 + [[47114711]] + [[90000000]] * 5 + [[90000001]] * 5
     database.table("people", {"q": "INTEGER"}, rows)
     spec = planned({"q": None}, privacy=[{"k_anonymity": 6}], suppression={"limit": 1})
     assert "47114711" not in said_of_planted(database, spec)
-    assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 9000"}
+    assert {row[0] for row in database.rows("people_release")} == {"<= 7", ">= 90000000"}
 
 
 def test_suppressed_rows_do_not_outweigh_released_ones(database: Database) -> None:
