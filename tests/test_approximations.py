@@ -213,6 +213,7 @@ def cost_of_trees(
     return costs[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "module"), [("forest", forest), ("cover", cover)])
 def test_trees_cost_no_more_than_the_proof_says(
     shared_database: Database, monkeypatch: pytest.MonkeyPatch, method: str, module: Any
@@ -285,6 +286,7 @@ def test_matched_parts_of_hundreds_of_tables_cost_no_more_than_the_factor(k: int
     assert highest > 1
 
 
+@pytest.mark.slow
 def test_circles_are_of_least_weight() -> None:
     """Against all ways to give six or seven vertices two edges each."""
     for seed in range(12):

@@ -260,6 +260,7 @@ def expected_audit(database: Database) -> AuditResult:
     return expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     if name == "spark":

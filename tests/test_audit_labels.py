@@ -144,6 +144,7 @@ def test_an_asterisk_that_is_a_group_is_no_mask(database: Database) -> None:
     assert (forward.exposed, backward.exposed) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_label_of_two_levels_is_taken_at_that_of_the_others(database: Database) -> None:
     """In a release of cities, New York is not the state: who lives in Buffalo is behind one row."""
     cities = ["New York", "New York", "New York", "Buffalo", "LA", "LA"]
@@ -225,6 +226,7 @@ def test_columns_need_not_agree_on_types(database: Database) -> None:
     assert (forward.examined, forward.exposed) == (2, 1)
 
 
+@pytest.mark.slow
 def test_labels_that_are_no_numbers_are_not_shortened(database: Database) -> None:
     """1.50 is 1.5, but 1.5-100 is not 1.5-10: two rows of each do not make four."""
     for kind in ("INTEGER", "DECIMAL(8, 2)", "DOUBLE"):

@@ -51,6 +51,7 @@ def assert_nothing_breaks(
 # --- the campaign ----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["duckdb", "sqlite"])
 def test_a_few_faults(name: str) -> None:
     assert_nothing_breaks(name, 6, 7, [Failing(), Killed()], ("again",))

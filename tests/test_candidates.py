@@ -69,6 +69,7 @@ def assert_counted(attack: Attack, matches: Sequence[int], k: int) -> None:
     assert least is None or isclose(attack.risk or 0, 1 / least)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["local", {"method": "local", "effort": "best"}, "cells"])
 def test_the_candidates_of_a_person_are_all_rows_that_cover_them(database: Database, recoding: Any) -> None:
     """They are more than their class, which is the safe direction: nobody has fewer than k."""
@@ -104,6 +105,7 @@ def test_fewer_candidates_than_k_are_counted(database: Database, recoding: str) 
     assert any(count < 5 for count in candidates)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["local", "cells"])
 def test_what_two_releases_with_overlapping_labels_tell_together(database: Database, recoding: str) -> None:
     """In each release the values of all rows that a person may be; in both, those that are in each."""
@@ -142,6 +144,7 @@ def test_two_releases_by_one_recoding_tell_no_more_than_one_of_them(database: Da
 # --- ranges -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @examples(4)
 def test_ranges_are_read_as_the_values_between_their_ends(shared_database: Database, problem: MondrianProblem) -> None:

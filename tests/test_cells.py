@@ -132,6 +132,7 @@ def test_rows_that_full_domain_would_suppress_are_released(database: Database) -
     assert result.recoding["tried"]["full_domain"]["mean_loss"] == pytest.approx(4 / 12)
 
 
+@pytest.mark.slow
 def test_no_more_is_tried_than_is_said(database: Database) -> None:
     """A node takes as many rounds as there are columns, and one that ends them, whatever the table."""
     columns = 2
@@ -148,6 +149,7 @@ def test_no_more_is_tried_than_is_said(database: Database) -> None:
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.slow
 def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     asked = [{"k_anonymity": 2}, {"t_closeness": {"attribute": "illness", "t": 0.5}}]
     search = kanon_sql.plan(visits.engine, spec(sensitive=["illness"], privacy=asked, recoding="full_domain"))

@@ -96,6 +96,7 @@ def test_what_cell_suppression_promises_often(
     assert_kept(shared_database, folder, case, caps)
 
 
+@pytest.mark.slow
 @given(case=scattered(), caps=CAPS)
 @examples(2)
 def test_where_many_cells_have_to_be_suppressed(

@@ -84,6 +84,7 @@ def test_check_passes_on_the_release_and_fails_on_the_source(published: Any) -> 
     assert "optimal" not in failed.stdout
 
 
+@pytest.mark.slow
 def test_plan_and_check_work_on_a_database_that_cannot_be_written(published: Any) -> None:
     directory, _ = published
     with duckdb.connect(str(directory / "clinic.duckdb"), read_only=True):

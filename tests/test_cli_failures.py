@@ -167,6 +167,7 @@ SIGTERM = pytest.param(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "number", "code", "word"),
     [
@@ -197,6 +198,7 @@ def test_a_signal_in_a_long_query_leaves_nothing_behind(
     assert "visits_release" not in tables(clinic / "new.duckdb")
 
 
+@pytest.mark.slow
 def test_a_timeout_in_a_long_query_is_exit_code_3(clinic: Path) -> None:
     long_query(clinic)
     done = spawn("anonymize", "spec.yml", "-d", "new.duckdb", "--timeout", "2")

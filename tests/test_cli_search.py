@@ -149,6 +149,7 @@ def test_a_budget_of_seconds_may_be_used_up_at_once() -> None:
     assert "the search reached its limit of 0 s before" in " ".join(result.stdout.split())
 
 
+@pytest.mark.slow
 def test_a_budget_of_seconds_cancels_the_statement_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     slow_after(monkeypatch, 18)
     started = time.monotonic()
@@ -160,6 +161,7 @@ def test_a_budget_of_seconds_cancels_the_statement_that_runs(monkeypatch: pytest
     assert "not proven optimal" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_time_limit_of_the_run_is_not_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
     slow_after(monkeypatch, 18)
     assert "time limit of 4 s was reached" in refused(run(*PLAN, "--timeout", "4", "--max-seconds", "60"), 3)
@@ -387,6 +389,7 @@ def pressed(
     return process.returncode, stdout, stderr
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_long_statement_of_the_search_shows_the_best_so_far() -> None:
     code, said, errors = pressed(QUERY, {19}, 1)
     assert (code, errors) == (130, "")
@@ -395,15 +398,18 @@ def test_ctrl_c_in_a_long_statement_of_the_search_shows_the_best_so_far() -> Non
     assert "18 evaluated of 25" in said
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_the_figures_at_once() -> None:
     """The 19th question is interrupted; the next ones are the seven metrics of the chosen node."""
     assert pressed(QUERY, {19, 20}, 2) == (130, "", "error: interrupted; nothing was published\n")
 
 
+@pytest.mark.slow
 def test_a_second_ctrl_c_ends_what_the_first_could_not() -> None:
     assert pressed(PYTHON, {19}, 2) == (130, "", "error: interrupted; nothing was published\n")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows asks no handler")
 @pytest.mark.parametrize("action", [QUERY, PYTHON])
 def test_sigterm_ends_a_search_without_a_result(action: str) -> None:
@@ -411,6 +417,7 @@ def test_sigterm_ends_a_search_without_a_result(action: str) -> None:
     assert pressed(action, {19}, 1, signal.SIGTERM) == (143, "", "error: terminated; nothing was published\n")
 
 
+@pytest.mark.slow
 @needs_main_thread
 @pytest.mark.parametrize("name", ["sqlite", "postgres", "mariadb"])
 def test_a_real_ctrl_c_costs_no_connection(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -471,6 +478,7 @@ def at_a_terminal(*arguments: str) -> str:
     return seen.decode()
 
 
+@pytest.mark.slow
 def test_progress_says_how_far_the_search_is() -> None:
     """The line is drawn a few times a second: this search has more nodes than the others here, and lasts for some."""
     wide = "{intervals: [1, 2, 4, 8, 16, 32], top: 90}\n  diagnosis: {}\n  name: {prefix: [3, 2, 1]}"

@@ -79,6 +79,7 @@ def one_column(name: str, hierarchy: Any, **changes: Any) -> kanon_sql.Spec:
 # --- Settings ---
 
 
+@pytest.mark.slow
 def test_every_run_puts_the_settings_in_force_again(engine: Any) -> None:
     engine._client.command("SET join_use_nulls = 0, timeout_overflow_mode = 'break'")
     with engine.run(Deadline(None)):
@@ -88,6 +89,7 @@ def test_every_run_puts_the_settings_in_force_again(engine: Any) -> None:
     assert [tuple(map(str, row)) for row in found] in ([("True", "throw")], [("1", "throw")])
 
 
+@pytest.mark.slow
 def test_an_open_client_is_given_back_as_it_was(subject: ClickHouseSubject) -> None:
     import clickhouse_connect
 
@@ -249,6 +251,7 @@ def test_a_type_whose_values_share_texts_is_refused(subject: ClickHouseSubject, 
             kanon_sql.check(engine, one_column("q", None), "kinds")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("type_name", ["Float64", "Nullable(Float64)", "Float32"])
 def test_a_zero_with_a_sign_is_no_other_value(subject: ClickHouseSubject, engine: Engine, type_name: str) -> None:
     """Values are grouped by their bits there: 0 and -0 would be two different sensitive values, and two classes."""
@@ -328,6 +331,7 @@ def test_errors_name_what_is_missing_and_show_no_statement(engine: Engine) -> No
 # --- Over HTTP ---
 
 
+@pytest.mark.slow
 def test_the_same_over_http(subject: ClickHouseSubject, reference: Reference, http: Bridge) -> None:
     subject.drop("visits_release")
     engine = kanon_sql.connect(address(http))
@@ -347,6 +351,7 @@ def test_the_same_over_http(subject: ClickHouseSubject, reference: Reference, ht
     subject.drop("visits_release")
 
 
+@pytest.mark.slow
 def test_http_times_out_and_goes_on(subject: ClickHouseSubject, http: Bridge) -> None:
     engine = kanon_sql.connect(address(http))
     with engine.run(Deadline(1.0)), pytest.raises(QueryTimeout):
@@ -356,6 +361,7 @@ def test_http_times_out_and_goes_on(subject: ClickHouseSubject, http: Bridge) ->
     engine.close()
 
 
+@pytest.mark.slow
 def test_a_client_without_a_session_works_inline(subject: ClickHouseSubject, http: Bridge) -> None:
     import clickhouse_connect
 

@@ -149,6 +149,7 @@ def test_a_spec_that_cannot_do_without_a_column_is_a_line_with_the_reason(clinic
 # --- Recodings --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_line_per_recoding_is_what_plan_says_of_it(clinic: Path) -> None:
     engine = kanon_sql.connect(clinic / "clinic.duckdb", read_only=True)
     spec = kanon_sql.Spec.load(clinic / "plain.yml")

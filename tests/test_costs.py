@@ -203,6 +203,7 @@ def test_check_reads_the_source_when_it_must(
 # --- statements ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_statements_follow_a_formula(connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch) -> None:
     with watched(connection, monkeypatch) as (engine, watch):
         for count in (1, 2, 3):
@@ -240,6 +241,7 @@ def test_a_batch_is_one_statement(connection: duckdb.DuckDBPyConnection, monkeyp
     assert watch.names["evaluate/node"] == 1 + len(asking), "the whole lattice at once, then the chosen node"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", ONE_QUICK)
 @pytest.mark.parametrize("same_vectors", [True, False])
 def test_a_table_ten_times_larger_costs_the_same(

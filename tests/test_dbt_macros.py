@@ -60,6 +60,7 @@ def measured(
     }
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=4))
 @example(case=Case(problem=NOBODY_TELLS, forms={"q0": "table"}))
 @example(case=SAME_PERSON)

@@ -133,6 +133,7 @@ def written(database: Database, tmp_path: Path, **changes: Any) -> DbtResult:
 # --- The same release -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=12))
 @examples(12)
 def test_the_models_make_the_release_that_anonymize_makes(shared_database: Database, folder: Path, case: Case) -> None:

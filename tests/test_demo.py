@@ -58,6 +58,7 @@ def content_hash(connection: duckdb.DuckDBPyConnection) -> str:
 # --- the table ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_visits_and_patients(made: tuple[Path, Path, Result]) -> None:
     rows = table(made[0], "visits")
     assert len(rows) == VISITS == 50_000
@@ -69,6 +70,7 @@ def test_visits_and_patients(made: tuple[Path, Path, Result]) -> None:
     assert not any(value is None for row in rows for value in row.values())
 
 
+@pytest.mark.slow
 def test_the_values_are_plausible_and_fake(made: tuple[Path, Path, Result]) -> None:
     rows = table(made[0], "visits")
     assert all(row["ssn"].startswith("000-") and len(row["ssn"]) == 11 for row in rows)
@@ -90,6 +92,7 @@ def test_the_values_are_plausible_and_fake(made: tuple[Path, Path, Result]) -> N
     assert max(Counter(row["patient_id"] for row in rows).values()) > 5, "some come often"
 
 
+@pytest.mark.slow
 def test_the_table_is_always_the_same(made: tuple[Path, Path, Result]) -> None:
     with reading(made[0]) as connection:
         first = content_hash(connection)
@@ -194,6 +197,7 @@ GENERALIZE: dict[str, Callable[[Any, int], str]] = {
 }
 
 
+@pytest.mark.slow
 def test_plain_python_agrees_with_every_row_of_the_release(made: tuple[Path, Path, Result]) -> None:
     directory, _, result = made
     assert result.node is not None

@@ -92,6 +92,7 @@ def classes_of(release: Sequence[Labels]) -> Mapping[Labels, int]:
 # --- Against every world ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @given(released([deep(), flat()], 4, 1))
 @examples(6)
 def test_lowest_labels_tell_what_all_worlds_have_in_common(

@@ -122,6 +122,7 @@ def test_all_of_a_population_is_counted_and_not_estimated() -> None:
         assert estimator(Histogram({1: 3, 4: 2}, 0), 1).uniques == 3
 
 
+@pytest.mark.slow
 @given(
     st.dictionaries(st.integers(1, 40) | st.integers(1, 10**6), st.integers(1, 500), min_size=1, max_size=8),
     st.floats(1e-15, 1),

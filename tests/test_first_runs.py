@@ -80,6 +80,7 @@ def test_all_first_runs_publish(subject: Subject, rounds: int) -> None:
         assert {name for (name,) in rows} == released
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", ["engines/scratch/create_record", "release/manifest/create"])
 def test_a_shared_table_is_made_once(subject: Subject, template: str) -> None:
     """The statement alone, again and again: that is where PostgreSQL reports 23505."""
@@ -106,6 +107,7 @@ def test_a_shared_table_is_made_once(subject: Subject, template: str) -> None:
         subject.execute(f"DROP TABLE shared_{number}")
 
 
+@pytest.mark.slow
 def test_processes_share_a_file_of_sqlite(tmp_path: Path) -> None:
     with kanon_sql.connect(f"sqlite:///{tmp_path / 'clinic.db'}") as engine:
         for sql in ("CREATE TABLE people (q TEXT)", "INSERT INTO people VALUES ('a'), ('a'), ('a')"):

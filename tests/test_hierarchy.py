@@ -121,6 +121,7 @@ VALUES = {
 TYPES = {"age": "INTEGER", "zip": "VARCHAR", "born": "DATE", "sex": "VARCHAR", "illness": "VARCHAR"}
 
 
+@pytest.mark.slow
 @examples(8)
 @given(rows=st.lists(st.fixed_dictionaries({name: value | st.none() for name, value in VALUES.items()}), min_size=1))
 def test_counts_labels_and_files_are_those_of_a_recount(

@@ -91,6 +91,7 @@ def test_the_roles_of_the_demo_table(clinic: Engine) -> None:
     assert "persons have several" in text
 
 
+@pytest.mark.slow
 def test_every_column_stands_in_the_text_with_a_reason(clinic: Engine) -> None:
     text = write_spec(clinic, "visits")
     for column in clinic.columns("visits"):
@@ -242,6 +243,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_hostile_names(connection: duckdb.DuckDBPyConnection) -> None:
     values = ", ".join(f"'v' || ((i + {n}) % 7) AS {sql_name(name)}" for n, name in enumerate(HOSTILE))
     sql = f"""CREATE TABLE "a""b: #.c" AS SELECT {values} FROM range(40) AS numbers(i)"""
@@ -386,6 +388,7 @@ def test_one_pass_without_persons(connection: duckdb.DuckDBPyConnection) -> None
     assert meter.source_scans == 1
 
 
+@pytest.mark.slow
 def test_it_says_what_it_does(clinic: Engine) -> None:
     said: list[str] = []
     write_spec(clinic, "visits", report=lambda stage, nodes: said.append(stage))
@@ -439,6 +442,7 @@ def test_other_forms(connection: duckdb.DuckDBPyConnection, value: str) -> None:
     assert "have the form of" not in text
 
 
+@pytest.mark.slow
 def test_the_rules_that_leave_something(clinic: Engine) -> None:
     text = write_spec(clinic, "visits")
     assert "20,000 people" in text
@@ -547,6 +551,7 @@ def test_times_are_generalized_from_their_day(connection: duckdb.DuckDBPyConnect
 # --- Skeletons ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["visits", "adult"])
 def test_the_spec_with_skeletons_runs(
     table: str, clinic: Engine, connection: duckdb.DuckDBPyConnection, tmp_path: Path

@@ -101,6 +101,7 @@ def test_a_class_that_violates_is_suppressed_within_the_limit(visits: Database) 
     assert visits.rows("new_release") == [("a",)] * 3
 
 
+@pytest.mark.slow
 def test_rows_of_a_class_that_violates_go_to_the_next_one(database: Database) -> None:
     """Kept are s1 (of a and b) and south; of one a and two c, all are released as south, which waits for the a."""
     database.table("visits", ["place", "x"], [("a", "1"), ("b", "1"), ("a", "2"), ("c", "2"), ("c", "3"), ("c", "3")])
@@ -134,6 +135,7 @@ def test_levels_are_kept_where_every_column_has_one(visits: Database) -> None:
     )
 
 
+@pytest.mark.slow
 def test_cells_are_suppressed_within_their_caps(database: Database) -> None:
     """Learned: x is suppressed where y is 2. Half of the new rows are such, and the cap allows four tenths."""
     pairs = [("a", "1"), ("a", "1"), ("a", "2"), ("b", "2"), ("b", "3"), ("b", "3")]
@@ -340,6 +342,7 @@ def numbers(database: Database, name: str, rows: int, seed: int) -> None:
     database.table(name, {"age": "INTEGER", "zip": "VARCHAR"}, listed)
 
 
+@pytest.mark.slow
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
     columns = {"age": {"intervals": [5, 20]}, "zip": {"prefix": [2, 1]}}
     used = spec(quasi_identifiers=columns, suppression={"limit": 0.9})
@@ -368,6 +371,7 @@ def any_classes(draw: random.Random) -> list[tuple[Any, ...]]:
     return [(number, *labels) for number, labels in enumerate(found, 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [MOST_ROUNDS, 1])
 def test_random_classes_against_an_oracle(database: Database, monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     """Some classes violate, and rows of these go on; at the end of the rounds they are suppressed."""
@@ -431,6 +435,7 @@ def test_what_a_spec_refuses() -> None:
         assert said in str(error.value)
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import duckdb
 

@@ -105,6 +105,7 @@ def ranged(draw: st.DrawFn) -> tuple[MondrianProblem, MondrianProblem]:
     return problem, renewed(draw, problem, MORE)
 
 
+@pytest.mark.slow
 @given(drawn=ranged())
 @examples(4)
 def test_ranges_of_new_rows(shared_database: Database, drawn: tuple[MondrianProblem, MondrianProblem]) -> None:
@@ -175,6 +176,7 @@ def counted(draw: st.DrawFn) -> tuple[MondrianProblem, MondrianProblem, dict[str
     return problem, renewed(draw, problem, more), functions
 
 
+@pytest.mark.slow
 @given(drawn=counted())
 @examples(4)
 def test_numbers_of_new_rows(
@@ -382,6 +384,7 @@ def test_quasi_identifiers_may_stand_in_another_order(database: Database) -> Non
 # --- what it costs, and what is refused -------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", [KEEP, MEANS])
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, recoding: Any) -> None:
     for rows in (60, 3_000):
@@ -410,6 +413,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", [KEEP, MEANS])
 def test_no_more_rows_with_null_are_suppressed_than_the_spec_allows(visits: Database, recoding: Any) -> None:
     """Three rows of seven have a NULL; that the other rows satisfy does not make three few."""

@@ -120,6 +120,7 @@ def test_what_a_release_promises(shared_database: Database, folder: Path, case: 
     assert_kept(shared_database, folder, case, 2)
 
 
+@pytest.mark.slow
 @given(case=cases(units=False))
 @examples(3)
 def test_the_same_from_the_best_local_recoding(shared_database: Database, folder: Path, case: Case) -> None:
@@ -218,6 +219,7 @@ def test_rounds_take_few_statements(visits: Database) -> None:
     assert result.cost.source_scans <= 4  # the last two are those of the verification
 
 
+@pytest.mark.slow
 def test_what_is_left_whole_is_still_verified(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where too many pairs would be compared, some classes keep their labels, and the others count their own rows."""
     everything = kanon_sql.anonymize(visits.engine, spec()).mean_loss

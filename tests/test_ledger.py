@@ -105,6 +105,7 @@ def test_one_person_more_in_a_class_that_was_not_shown(database: Database) -> No
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_closeness_is_asked_of_the_joint_classes_beside_another_requirement(database: Database) -> None:
     """By zip and by sex, half have x; by both, three of four have it, or one, which is 1/4 away."""
     cells = {("10", "M"): "xxxy", ("10", "F"): "xyyy", ("20", "M"): "xyyy", ("20", "F"): "xxxy"}

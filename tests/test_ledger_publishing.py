@@ -168,6 +168,7 @@ def test_without_scratch_tables_releases_are_not_compared(database: Database) ->
 # --- publishing ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was entered since the ledger was read was not compared with: nothing is published."""
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as connection:
@@ -223,6 +224,7 @@ def test_the_first_two_releases_at_once(tmp_path: Path, monkeypatch: pytest.Monk
         assert ("r1" in database.tables()) is not ("r2" in database.tables())
 
 
+@pytest.mark.slow
 def test_a_failure_at_any_statement_publishes_both_or_neither(
     published: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -312,6 +314,7 @@ class Killed(BaseException):
     """Nothing runs afterwards: a handler that is entered cannot reach the database."""
 
 
+@pytest.mark.slow
 def test_a_kill_while_a_release_is_entered_ends_with_clean(
     published: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:

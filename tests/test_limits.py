@@ -68,6 +68,7 @@ def test_where_it_is_too_deep_is_said() -> None:
         level_expression("+ ".join(row), "here")
 
 
+@pytest.mark.slow
 def test_what_people_write_is_not_too_deep() -> None:
     values = ", ".join(f"'value {number}'" for number in range(500))
     whens = " ".join(f"WHEN x = 'v{number}' OR NOT x <> 'w{number}' THEN 'label'" for number in range(200))
@@ -202,10 +203,12 @@ def test_a_spec_of_too_many_keys_is_refused_unread(text: str) -> None:
     assert calls < 1_000
 
 
+@pytest.mark.slow
 def test_nodes_are_counted_where_signs_are_few() -> None:
     assert "more than 50,000 keys and values" in problems("[" + "a," * 50_001 + "]")[0]
 
 
+@pytest.mark.slow
 def test_billions_of_values_in_a_few_bytes() -> None:
     letters = "abcdefghijkl"
     text = "a: &a [1]\n" + "".join(
@@ -277,6 +280,7 @@ def test_a_label_of_the_most_characters_is_read(tmp_path: Path) -> None:
 # --- What is shown of them -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_hiding_literals_reads_a_text_once() -> None:
     """Reading on from every character to the end would take these texts hours, and this process is given a minute."""
     redact = "from kanon_sql.spec.redact import redact_sql; print(*map(redact_sql, [%s]))"

@@ -96,6 +96,7 @@ def best_cut(problem: MondrianProblem, members: Sequence[int], k: int) -> tuple[
     return min(found)[3:] if found else None  # type: ignore[return-value]
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @examples(10)
 def test_it_makes_the_classes_that_its_description_says(shared_database: Database, problem: MondrianProblem) -> None:
@@ -238,6 +239,7 @@ def with_ranges(draw: st.DrawFn) -> tuple[Case, dict[str, Any]]:
     return case, {"method": "local", "effort": draw(EFFORTS), "ranges": columns, "start": draw(STARTS)}
 
 
+@pytest.mark.slow
 @given(drawn=with_ranges())
 @examples(6)
 def test_what_is_promised_beside_hierarchies(shared_database: Database, folder: Path, drawn: Any) -> None:
@@ -298,6 +300,7 @@ def test_a_cut_that_violates_is_not_made_and_another_one_is(database: Database) 
     assert Counter(row[0] for row in database.rows("people_release")) == {"<= 51": 6, ">= 52": 2}
 
 
+@pytest.mark.slow
 def test_a_label_of_the_optimum_may_be_narrower_than_any_range(database: Database) -> None:
     """The hierarchy puts values together that lie apart in its rows: the optimum itself keeps the promise then."""
     lines = [(value, "x" if value in "af" else "y", "*") for value in "abcdef"]
@@ -311,6 +314,7 @@ def test_a_label_of_the_optimum_may_be_narrower_than_any_range(database: Databas
     assert any("would lose more" in note for note in result.notes)
 
 
+@pytest.mark.slow
 def test_where_it_begins(people: Database) -> None:
     """What was tried says it; the better one is released; a sweep comes with best, where something is climbed."""
     tried = {}
@@ -334,6 +338,7 @@ def test_where_it_begins(people: Database) -> None:
 MORE: list[dict[str, Any]] = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "s0", "l": 2}}]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("privacy", "most"), [(MORE[:1], STATEMENTS_A_ROUND_OF_SIZES), (MORE, STATEMENTS_A_ROUND)])
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(
     database: Database, privacy: list[Any], most: int
@@ -352,6 +357,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(
 # --- other verbs, refusals -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_it(people: Database) -> None:
     asked = spec(AGES, {"ranges": ["age"]})
     plan = kanon_sql.plan(people.engine, asked, details=True)

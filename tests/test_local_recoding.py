@@ -112,6 +112,7 @@ def test_what_a_recoding_promises(shared_database: Database, folder: Path, case:
     assert_kept(shared_database, folder, replace(case, algorithm="optimal"))
 
 
+@pytest.mark.slow
 @given(case=cases())
 @examples(4)
 def test_the_best_never_loses_more_than_the_optimum_of_full_domain(
@@ -151,6 +152,7 @@ def scattered(draw: st.DrawFn) -> Case:
     return Case(problem=problem, forms=dict.fromkeys(columns, "table"), algorithm="optimal")
 
 
+@pytest.mark.slow
 @given(case=scattered())
 @examples(2)
 def test_the_best_where_classes_have_to_be_looked_for(shared_database: Database, folder: Path, case: Case) -> None:
@@ -166,6 +168,7 @@ def test_the_best_where_classes_have_to_be_looked_for_often(
     assert_kept(shared_database, folder, case, "best")
 
 
+@pytest.mark.slow
 @given(case=with_other_models())
 @examples(3)
 def test_the_best_under_the_other_models(shared_database: Database, folder: Path, case: Case) -> None:

@@ -165,6 +165,7 @@ def best_projection() -> float:
     return min(brute.projected([j, (j + 1) % 14, (j + gap) % 14]) for j in range(14) for gap in (2, 7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("algorithm", DESCENDING)
 def test_more_columns_than_can_be_searched(tmp_path: Path, algorithm: str) -> None:
     """14 columns: the optimum over a few of them is a node too, and much is to be gained beyond it."""

@@ -56,6 +56,7 @@ def spec(**changes: Any) -> kanon_sql.Spec:
 # --- Numbers ---
 
 
+@pytest.mark.slow
 def test_floats_that_six_digits_do_not_tell_apart_are_two(mariadb: Any) -> None:
     """A cast writes both as 0.123457: each would have had all four of the census behind it, and one label."""
     for name, values in (("numbers", [0.12345671, 0.12345674]), ("census", [0.12345671] * 3 + [0.12345674])):
@@ -71,6 +72,7 @@ def test_floats_that_six_digits_do_not_tell_apart_are_two(mariadb: Any) -> None:
         mariadb.drop(name)
 
 
+@pytest.mark.slow
 def test_floats_are_labelled_as_short_as_they_read_back(mariadb: Any) -> None:
     mariadb.drop("numbers")
     mariadb.execute("CREATE TABLE numbers (q FLOAT)")
@@ -203,6 +205,7 @@ def soon(condition: Any) -> bool:
     return any(condition() or time.sleep(0.05) for _ in range(200))
 
 
+@pytest.mark.slow
 def test_a_timeout_in_the_middle_of_a_run_leaves_nothing(mariadb: Any) -> None:
     before = set(mariadb.tables())
     engine = mariadb.connect()
@@ -505,6 +508,7 @@ def test_a_deadlock_inside_a_transaction_ends_it(mariadb: Any) -> None:
     assert [MariaDBBackend().busy(error, in_transaction=inside) for inside in (False, True)] == [True, False]
 
 
+@pytest.mark.slow
 def test_a_lock_that_is_held_too_long_is_told(mariadb: Any, counted: None) -> None:
     """The server has waited as long as it may."""
     with mariadb.connect() as engine, mariadb._engine.connect() as other:

@@ -78,6 +78,7 @@ def with_matrix(evaluator: Evaluator, k: int) -> None:
     evaluator.matrix = DistanceMatrix(evaluator.workspace, evaluator.sets, k)
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5), persons=st.none() | st.integers(0, 99))
 @examples(12)
 def test_every_verdict_is_the_oracles_and_the_evaluators(
@@ -108,6 +109,7 @@ def test_every_verdict_is_the_oracles_and_the_evaluators(
             assert verdict == replace(own[verdict.node], classes=None, kept_classes=None)
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=48, models=False, units=False), k=st.integers(2, 4))
 @examples(8)
 def test_the_search_finds_the_same(shared_database: Database, folder: Path, case: Case, k: int) -> None:

@@ -52,6 +52,7 @@ def same(measured: float | None, expected: Value) -> bool:
     return all(math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9) for one, other in pairs)
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=16), form=forms())
 @examples(14)
 def test_every_node_bound_and_search(shared_database: Database, folder: Path, case: Case, form: Form) -> None:

@@ -111,6 +111,7 @@ def problems(draw: st.DrawFn) -> tuple[MondrianProblem, dict[str, str]]:
     return MondrianProblem(rows, {}, requirements, unit), functions
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @examples(12)
 def test_classes_satisfy_and_numbers_are_theirs(
@@ -349,6 +350,7 @@ def people(database: Database) -> Database:
 TWO = {"x": "mean", "y": "median"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("privacy", [THREE[:1], THREE])
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, privacy: Any) -> None:
     for rows in (60, 3_000):
@@ -361,6 +363,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 2
 
 
+@pytest.mark.slow
 def test_an_optimal_division_takes_statements_by_the_logarithm_of_the_rows(database: Database) -> None:
     taken = []
     for rows in (60, 6_000):
@@ -409,6 +412,7 @@ def test_a_budget_ends_the_rounds_and_releases_what_there_is(people: Database) -
 # --- other verbs, reports ---------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_it(people: Database) -> None:
     asked = spec(TWO, sensitive=["s0"], privacy=THREE)
     plan = kanon_sql.plan(people.engine, asked, details=True, beside="local")

@@ -90,6 +90,7 @@ def test_binary_fractions_are_rounded_as_doubles_are(shared_database: Database, 
     assert released == {floor(value * unit + 0.5) / unit for (value,) in rows}
 
 
+@pytest.mark.slow
 def test_every_day_of_four_hundred_years_comes_back(shared_database: Database) -> None:
     """And of the first and the last ones that there are."""
     days = [date.fromordinal(number) for number in (1, 60, 3_652_059, *range(719_163 - 60, 719_163 - 60 + 146_200, 13))]

@@ -259,6 +259,7 @@ def test_too_many_cells_are_refused(database: Database, monkeypatch: pytest.Monk
         audit(database.engine, spec_of(), attacks=["minimality"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [pytest.param(name, marks=engine_marks(name)) for name in SUBJECTS if name != "spark"])
 def test_every_engine_finds_the_same(name: str, database: Database) -> None:
     draw = random.Random(2)

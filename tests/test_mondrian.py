@@ -188,6 +188,7 @@ def mean_losses(problem: MondrianProblem, classes: dict[Any, set[int]]) -> dict[
     return found
 
 
+@pytest.mark.slow
 @given(problem=problems())
 @examples(12)
 def test_relaxed_partitions_have_fewer_than_twice_k_rows(shared_database: Database, problem: MondrianProblem) -> None:
@@ -349,6 +350,7 @@ def test_what_the_whole_table_violates_is_not_released(people: Database) -> None
 # --- what it costs ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recoding", ["mondrian", RELAXED])
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, recoding: Any) -> None:
     privacy = MORE if recoding == "mondrian" else MORE[:1]

@@ -185,6 +185,7 @@ def surveyed(database: Database, seed: int, **changes: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["people", "released"])
 def test_each_requirement_is_judged_as_if_it_were_alone(database: Database, table: str) -> None:
     given = surveyed(database, 1)
@@ -202,6 +203,7 @@ def test_each_requirement_is_judged_as_if_it_were_alone(database: Database, tabl
     assert ("4-map to census" in shown) is (table == "people")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "search",
     [

@@ -237,6 +237,7 @@ def test_a_killed_process_leaves_the_old_release(tmp_path: Path, name: str, occu
         assert content(database) == NEW_ROWS
 
 
+@pytest.mark.slow
 def test_killed_after_the_commit_is_published(tmp_path: Path) -> None:
     file, yaml, script = tmp_path / "clinic.duckdb", tmp_path / "spec.yml", tmp_path / "killed.py"
     yaml.write_text(json.dumps(spec(quasi_identifiers=AT_ONE_NODE).to_dict()), encoding="utf-8")

@@ -128,6 +128,7 @@ def test_what_is_said(model: PrivacyModel, counts: list[int], removable: int | N
     assert found is None if reason is None else (found or "").startswith(reason.format(alike + ","))
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=24))
 @examples(15)
 def test_what_is_out_of_reach_has_no_solution(shared_database: Database, folder: Path, case: Case) -> None:

@@ -73,6 +73,7 @@ def test_a_table_worked_out_by_hand(database: Database) -> None:
     assert result.recoding["mean_loss"] == pytest.approx(2 * (1 / 5) / 11)  # 2 of 11 cells, (2 - 1) / (6 - 1) each
 
 
+@pytest.mark.slow
 def test_a_text_with_two_meanings_is_released_with_one(database: Database) -> None:
     """'x' is a value, and the label of two others: the value goes up to a label that says what it stands for."""
     database.table("tree", ["l0", "l1", "l2"], [("x", "y", "*"), ("z", "y", "*"), ("u", "x", "*"), ("v", "x", "*")])
@@ -96,6 +97,7 @@ def test_a_table_that_would_be_suppressed_as_a_whole_is_no_release(database: Dat
     assert "visits_release" not in database.tables()
 
 
+@pytest.mark.slow
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
     for rows in (60, 2_000):
         fill(database, rows)
@@ -140,6 +142,7 @@ def test_more_models_take_no_more_statements_a_round(visits: Database) -> None:
     assert result.cost.statements <= STATEMENTS_A_ROUND * (result.recoding["rounds"] + 1) + OTHERS + 60
 
 
+@pytest.mark.slow
 def test_the_best_takes_as_many_statements_as_its_rounds_and_steps(database: Database) -> None:
     """Whatever the table: per round and step as many as are said here, and a few for each of the three ways."""
     for rows in (60, 2_000):
@@ -169,6 +172,7 @@ def test_the_best_is_the_best_of_what_was_tried(visits: Database) -> None:
     assert losses["top"] == pytest.approx(fast.recoding["mean_loss"])
 
 
+@pytest.mark.slow
 def test_a_sweep_of_many_vectors_looks_at_fewer_nodes(visits: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """Vectors times nodes are bounded, but for the fewest nodes that are worth it."""
     swept = []

@@ -89,6 +89,7 @@ def assert_every_failure_is_one(name: str, patched: pytest.MonkeyPatch, *, all_o
         subject.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RECODINGS)
 def test_a_failing_statement_leaves_the_earlier_release(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every fourth statement with one recoding."""

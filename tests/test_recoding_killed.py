@@ -180,6 +180,7 @@ def kill_everywhere(directory: Path, name: str, step: int) -> None:
     assert stood[False]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "microaggregation"])
 def test_a_kill_leaves_the_earlier_release_or_the_new(tmp_path: Path, name: str) -> None:
     kill_everywhere(tmp_path, name, 50)

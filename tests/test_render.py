@@ -107,6 +107,7 @@ def test_every_statement_reads_back_in_its_dialect(extra: dict[str, Any], metric
             assert len(sqlglot.parse(statement, read=dialect)) == 1
 
 
+@pytest.mark.slow
 def test_postgres_runs_it_and_makes_the_same_release(
     database: duckdb.DuckDBPyConnection, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

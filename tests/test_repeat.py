@@ -72,6 +72,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(
     rows=ROWS, sensitive=st.booleans(), nulls=st.sampled_from(["value", "suppress"]), block=st.sampled_from([2, 1000])
 )

@@ -186,6 +186,7 @@ def test_revealed_values_are_in_no_report(tmp_path: Path) -> None:
     assert (named.node, named.notes) == ({"revealed": 1}, [])
 
 
+@pytest.mark.slow
 def test_an_audit_can_be_read(tmp_path: Path) -> None:
     make_clinic(tmp_path / "clinic.duckdb")
     (tmp_path / "spec.yml").write_text(SPEC)

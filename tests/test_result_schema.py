@@ -84,6 +84,7 @@ def test_intervals_follow_it(engine: Engine) -> None:
     assert data["search"]["nodes_total"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("effort", ["fast", "best"])
 def test_local_recodings_follow_it(engine: Engine, effort: str) -> None:
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "local", "effort": effort}})
@@ -91,12 +92,14 @@ def test_local_recodings_follow_it(engine: Engine, effort: str) -> None:
     assert validated(anonymize(engine, spec))["recoding"]["effort"] == effort
 
 
+@pytest.mark.slow
 def test_a_multidimensional_recoding_follows_it(engine: Engine) -> None:
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": "mondrian"})
     validated(plan(engine, spec))
     assert validated(anonymize(engine, spec))["recoding"]["variant"] == "strict"
 
 
+@pytest.mark.slow
 def test_numbers_of_classes_follow_it(engine: Engine) -> None:
     columns = {name: "mean" for name in SPEC["quasi_identifiers"] if name == "age"}
     assert columns
@@ -107,12 +110,14 @@ def test_numbers_of_classes_follow_it(engine: Engine) -> None:
     assert found["columns"]["age"]["aggregate"] == "mean"
 
 
+@pytest.mark.slow
 def test_suppressed_cells_follow_it(engine: Engine) -> None:
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": {"method": "cells", "caps": {"age": 0.5}}})
     assert validated(plan(engine, spec, bound=True))["recoding"]["bound"]["exact"]
     assert validated(anonymize(engine, spec))["recoding"]["suppressed_cells"]["age"]["cap"] == 0.5
 
 
+@pytest.mark.slow
 def test_subtree_recoding_follows_it(engine: Engine) -> None:
     recoding = {"method": "subtree", "direction": "bottom_up", "classify": "diagnosis"}
     spec = Spec.from_dict({**SPEC, "search": {}, "recoding": recoding})
@@ -162,6 +167,7 @@ def test_failures_follow_it(engine: Engine) -> None:
     assert validated(plan(engine, nobody))["rows"]["source"] == 0
 
 
+@pytest.mark.slow
 def test_releases_with_a_ledger_follow_it(engine: Engine) -> None:
     spec = {**SPEC, "ledger": "releases"}
     first = validated(anonymize(engine, Spec.from_dict({**spec, "release": "first"})))

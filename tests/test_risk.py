@@ -134,6 +134,7 @@ def tables(draw: st.DrawFn) -> tuple[list[Row], list[Row] | None, str | None]:
     return rows, population[1:] if others == "lacks" else population, unit
 
 
+@pytest.mark.slow
 @examples(30)
 @given(tables(), st.sampled_from(["0", "0.05", "0.2", "0.25", "0.5", "1"]), st.integers(1, 3))
 def test_against_the_oracle(shared_database: Database, given: Any, threshold: str, largest: int) -> None:

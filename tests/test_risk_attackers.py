@@ -128,6 +128,7 @@ def suppressed_at(given: Mapping[str, Any], asked: Mapping[str, Any], node: tupl
     return len(rows) - (sum(item[0] for item in kept) if fine else 0)
 
 
+@pytest.mark.slow
 @examples(20)
 @given(to_release(), thresholds(), st.sampled_from(["optimal", "incognito", "exhaustive", "samarati"]))
 def test_every_search_finds_what_the_oracle_allows(
@@ -294,6 +295,7 @@ def test_a_spec_reads_back() -> None:
     assert model_of(parse_requirement(asked[1])).population == ("a", "census")
 
 
+@pytest.mark.slow
 def test_the_largest_of_both_averages(database: Database) -> None:
     """Many classes of few people: matching the people to the table is the larger risk, in exact numbers."""
     rng = random.Random(3)

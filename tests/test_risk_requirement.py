@@ -108,6 +108,7 @@ def test_every_node_and_every_search(
             assert (outcome.best and outcome.best.node) == (best and best.node), algorithm
 
 
+@pytest.mark.slow
 @given(case=cases(max_nodes=16), risk=risks())
 @examples(15)
 def test_what_is_released_is_within_the_thresholds(

@@ -42,6 +42,7 @@ EVERY_PAIR = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("extra", "metric"), EVERY_PAIR)
 def test_a_rolled_up_set_gives_the_same_verdicts(
     monkeypatch: pytest.MonkeyPatch, extra: dict[str, Any], metric: str

@@ -38,6 +38,7 @@ def assert_agreement(engine: str, problems: int, seed: int, mix: dict[str, float
         assert of_verdict > problems / 20, f"hardly a problem has the verdict {verdict}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_checks_of_a_few_hundred_random_problems(engine: str) -> None:
     assert_agreement(engine, 256, 20, {"check": 1.0})

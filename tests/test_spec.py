@@ -269,6 +269,7 @@ def test_redaction_leaves_no_literal(pieces: list[str]) -> None:
     assert not re.search(r"(?<![\w])\d", redacted)
 
 
+@pytest.mark.slow
 @patient
 @given(st.text())
 def test_redaction_never_fails_and_never_leaves_a_quote_or_number(sql: str) -> None:

@@ -164,6 +164,7 @@ def test_table_names(text: str, parts: tuple[str, ...]) -> None:
     assert Spec.from_dict(make(source=text).to_dict()).source.table == parts
 
 
+@pytest.mark.slow
 @patient
 @given(st.lists(st.text(min_size=1).filter(lambda part: "\0" not in part), min_size=1, max_size=3))
 def test_every_table_name_can_be_written(parts: list[str]) -> None:

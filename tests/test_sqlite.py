@@ -399,6 +399,7 @@ def test_a_locked_database_is_reported(people: Path) -> None:
     other.close()
 
 
+@pytest.mark.slow
 def test_a_lock_that_ends_is_waited_for(people: Path) -> None:
     other = sqlite3.connect(people, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")

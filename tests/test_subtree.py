@@ -151,6 +151,7 @@ def test_the_same_release_as_the_oracle(
     assert_right(shared_database, folder, case, direction, classify)
 
 
+@pytest.mark.slow
 @given(case=scattered(), direction=st.sampled_from(DIRECTIONS), classify=st.booleans())
 @examples(12)
 def test_the_same_release_after_many_steps(
@@ -365,6 +366,7 @@ MORE: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database, direction: str) -> None:
     for rows in (60, 3_000):
@@ -423,6 +425,7 @@ def test_more_labels_than_rounds_are_allowed_is_refused(records: Database, monke
 # --- other verbs, reports, refusals -----------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_it(records: Database) -> None:
     spec = asked(WORKERS, **BY_CLASS)
     plan = kanon_sql.plan(records.engine, spec, bound=True, details=True)

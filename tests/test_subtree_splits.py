@@ -211,6 +211,7 @@ def test_the_split_of_the_paper(records: Database, monkeypatch: pytest.MonkeyPat
 HOURS = [30, 32, 35, 37, 42, 44]
 
 
+@pytest.mark.slow
 def test_the_records_of_the_paper_with_hours_split(records: Database) -> None:
     """The same cut as along the hierarchy that has the paper's intervals, since 4 are asked of each class."""
     recoding = {**BY_CLASS["recoding"], "ranges": ["hours"]}
@@ -299,6 +300,7 @@ def fill(database: Database, rows: int) -> None:
     database.table("people", {"age": "INTEGER", "zip": "VARCHAR", "s0": "VARCHAR"}, lines)
 
 
+@pytest.mark.slow
 def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Database) -> None:
     for rows in (60, 1_000):
         fill(database, rows)
@@ -314,6 +316,7 @@ def test_statements_and_fetched_rows_do_not_depend_on_the_table(database: Databa
         assert result.cost.source_scans == 1
 
 
+@pytest.mark.slow
 def test_no_value_is_fetched(records: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched: list[Any] = []
     fetch = records.engine.fetch
@@ -345,6 +348,7 @@ def test_a_run_that_takes_the_most_steps_says_so(database: Database, monkeypatch
 # --- other verbs, and what is refused ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_other_verbs_and_reports_know_it(records: Database) -> None:
     recoding = {**BY_CLASS["recoding"], "ranges": ["hours"]}
     columns: dict[str, Any] = {"education": {"tree": EDUCATION}, "sex": None, "hours": None}
