@@ -19,11 +19,13 @@ from kanon_sql.spec import Source, format_table_name, parse_table_name
 from kanon_sql.sql import Sql, identifier, source_relation
 from kanon_sql.verbs.init.hipaa import FORMS
 from kanon_sql.verbs.init.interview import TELLING, ColumnsTogether, by_spread, columns_together, skeletons
+from kanon_sql.verbs.init.panel import followed
 from kanon_sql.verbs.init.suggest import (
     ColumnProfile,
     Role,
     Suggestion,
     suggest,
+    unit_by_name,
     unless_varying,
     with_a_quasi_identifier,
 )
@@ -46,8 +48,8 @@ def write_spec(
 ) -> str:
     """A commented spec for a table or view, with a role and a hierarchy suggested for each column.
 
-    One pass over the table, a second one if it has several rows per person, one for each number that needs
-    intervals, and a few for the combinations of columns.
+    One pass over the table, a second one if it has several rows per person, one where columns look like the key of a
+    panel, one for each number that needs intervals, and a few for the combinations of columns.
 
     Args:
         engine: from :func:`kanon_sql.connect`; a read-only connection is enough.
@@ -73,7 +75,9 @@ def write_spec(
         columns, unusable = _usable(engine.columns(relation))
         workspace.report(f"profiling {shown}: one pass that counts", None)
         rows, profiles = profile_columns(workspace, columns)
-        suggestions = by_spread(workspace, with_a_quasi_identifier(_about_persons(workspace, suggest(profiles))))
+        panel = followed(workspace, profiles) if unit_by_name(profiles) is None else None
+        suggested = _about_persons(workspace, suggest(profiles, panel))
+        suggestions = by_spread(workspace, with_a_quasi_identifier(suggested))
         found = columns_together(workspace, suggestions, largest_combination)
         if skeleton_directory is not None:
             suggestions = skeletons(workspace, suggestions, skeleton_directory)

@@ -18,11 +18,15 @@ from kanon_sql.engines import Column
 from kanon_sql.verbs.init.hipaa import Kind, kind_of_form, kind_of_words
 
 __all__ = [
+    "MOST_ROWS",
+    "SMALL_CATEGORY",
     "ColumnProfile",
     "Role",
     "Suggestion",
+    "says_nothing",
     "spreads",
     "suggest",
+    "unit_by_name",
     "unless_varying",
     "with_a_quasi_identifier",
     "with_file",
@@ -183,6 +187,11 @@ def is_person_key(profile: ColumnProfile) -> bool:
     return bool(words & _PERSON) and (bool(words & _KEY) or (len(words) == 1 and profile.distinct > SMALL_CATEGORY))
 
 
+def unit_by_name(profiles: Sequence[ColumnProfile]) -> ColumnProfile | None:
+    """The first column that is a person's key by its name and counts."""
+    return next((profile for profile in profiles if is_unit(profile)), None)
+
+
 def is_unit(profile: ColumnProfile) -> bool:
     """Whether a column is the key of a person who has several rows, some but not hundreds."""
     repeats = 1 < profile.distinct < profile.filled == profile.rows <= MOST_ROWS * profile.distinct
@@ -192,10 +201,27 @@ def is_unit(profile: ColumnProfile) -> bool:
 # --- Roles ---------------------------------------------------------------------------------
 
 
-def suggest(profiles: Sequence[ColumnProfile]) -> list[Suggestion]:
-    """A suggestion per column, in the columns' order; at most one is the unit."""
-    unit = next((profile for profile in profiles if is_unit(profile)), None)
+def says_nothing(profile: ColumnProfile) -> bool:
+    """Whether a column's name, and the form of its values, suggest no role."""
+    return _by_name(profile) is None
+
+
+def suggest(
+    profiles: Sequence[ColumnProfile], panel: tuple[ColumnProfile, ColumnProfile] | None = None
+) -> list[Suggestion]:
+    """A suggestion per column, in the columns' order; at most one is the unit.
+
+    Args:
+        profiles: the columns.
+        panel: whom the table follows and when, where the data say it and no name does.
+    """
+    unit = panel[0] if panel is not None else unit_by_name(profiles)
     found = [_suggest(profile, unit) for profile in profiles]
+    if panel is not None:
+        who, when = panel
+        name = json.dumps(when.name, ensure_ascii=False)
+        reason = f"a panel of one row for each of these and {name}, if these are persons"
+        found = [replace(item, reason=reason) if item.profile is who else item for item in found]
     by_name = sum(item.role == "quasi_identifier" and item.by_name for item in found)
     room = max(0, MAX_QUASI_IDENTIFIERS - by_name)
     for index, item in enumerate(found):
