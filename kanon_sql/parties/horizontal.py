@@ -1,0 +1,234 @@
+"""A horizontally split table: every party has rows of its own, of the same columns. Search, write, verify, publish.
+
+The published parts are those of one release: all of them together satisfy the requirement, and a part alone may not.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kanon_sql.engines import Engine, Reporter
+from kanon_sql.errors import DatabaseError, KanonError, SpecError, VerificationError
+from kanon_sql.frequency import prepared
+from kanon_sql.models import metric_for, models_of
+from kanon_sql.parties.exchange import Transcript, fresh_key
+from kanon_sql.parties.pooled import Columns, PooledEvaluator, Sizes, violating_rows
+from kanon_sql.parties.refusals import k_of, refuse_other_columns, refuse_spec
+from kanon_sql.parties.site import Site
+from kanon_sql.release import Choice, Written, publish, written_release
+from kanon_sql.search import Node, Outcome, search
+from kanon_sql.spec import Spec, Suppression
+from kanon_sql.sql import Relation
+
+__all__ = ["Horizontal", "Part", "searched_horizontally"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One party's part of the release, written and not yet published.
+
+    Attributes:
+        site: whose.
+        written: it.
+        rows: ``source``, ``released`` and ``suppressed`` of this party.
+    """
+
+    site: Site
+    written: Written
+    rows: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Horizontal:
+    """A search over a horizontally split table that is over.
+
+    Attributes:
+        spec: what was asked for.
+        sites: the parties.
+        evaluator: what pooled their answers.
+        outcome: of the search.
+        transcript: what crossed.
+        sizes: of the classes of the chosen node; none where no node satisfies.
+    """
+
+    spec: Spec
+    sites: Sequence[Site]
+    evaluator: PooledEvaluator
+    outcome: Outcome
+    transcript: Transcript
+    sizes: Sizes
+    _classes: Sequence[Relation]
+    _sent: Sequence[Mapping[str, int]]
+
+    @contextmanager
+    def written(self, report: Reporter) -> Iterator[list[Part]]:
+        """Every party's part under a scratch name in its own database, verified together; dropped unless published.
+
+        Raises:
+            VerificationError: the written tables together are not what was promised.
+            SpecError: two parties are one database.
+        """
+        assert self.outcome.best is not None
+        node = self.outcome.best.node
+        with ExitStack() as opened:
+            parts = []
+            for site, classes, sent in zip(self.sites, self._classes, self._sent, strict=True):
+                report(f"writing the part of {site.name}", None)
+                own = {token: rows for token, rows in sent.items() if self.sizes[token] < self.evaluator.k}
+                choice = _choice(self.spec, site, node, classes, own)
+                written = opened.enter_context(written_release(site.workspace, choice))
+                suppressed = choice.suppressed_rows
+                rows = {"source": site.sets.rows, "released": written.rows, "suppressed": suppressed}
+                parts.append(Part(site, written, rows))
+            _refuse_one_database(parts)
+            report("verifying the written parts together", None)
+            self._verify(parts)
+            yield parts
+
+    def _verify(self, parts: Sequence[Part]) -> None:
+        """Count the classes of all written parts together, from the written tables alone."""
+        key, found = fresh_key(), Counter[object]()
+        for part in parts:
+            site, table = part.site, part.written.table
+            names = list(self.spec.quasi_identifiers)
+            written = site.written(table, site.workspace.columns(table), names, key)
+            found.update(site.send(written, None, part.written.rows))
+        if violating_rows(found, self.evaluator.k):
+            raise VerificationError(
+                f"verification: the written parts together have classes of fewer than {self.evaluator.k} rows; they "
+                "were dropped"
+            )
+        promised = [rows for rows in self.sizes.values() if rows >= self.evaluator.k]
+        if sorted(found.values()) != sorted(promised):
+            raise VerificationError(
+                "verification: the written parts do not have the classes that the search has counted (did a source "
+                "change while it was read?); they were dropped"
+            )
+
+    def publish(self, parts: Sequence[Part], manifest: Callable[[Part, int], Mapping[str, Any]]) -> None:
+        """Publish each part in its party's database, one after another: no transaction spans them.
+
+        Args:
+            parts: from :meth:`written`.
+            manifest: part and its number, from 1 on -> what to record of it.
+
+        Raises:
+            KanonError: a party refused; the message says which parts stand.
+        """
+        done: list[str] = []
+        for number, part in enumerate(parts, 1):
+            try:
+                publish(part.site.workspace, self.spec, part.written.table, manifest(part, number))
+            except KanonError as error:
+                if not done:
+                    raise
+                raise DatabaseError(
+                    f"{part.site.name}: {error}. The parts of {', '.join(done)} are published, the others are not: do "
+                    "not use what stands as one release, and run again"
+                ) from None
+            done.append(part.site.name)
+
+
+@contextmanager
+def searched_horizontally(
+    engines: Sequence[Engine], names: Sequence[str], spec: Spec, report: Reporter
+) -> Iterator[Horizontal]:
+    """Prepare every party's table in its own database, and search the lattice by what they send.
+
+    Args:
+        engines: one for each party, each with a run open.
+        names: what to call them.
+        spec: what to anonymize and how; the same for all.
+        report: called with each stage in plain words.
+
+    Raises:
+        UnsupportedError: the spec asks for what only a table in one place can tell.
+        SpecError: the parties' columns differ.
+        KanonError: whatever a stage raises.
+    """
+    refuse_spec(spec)
+    models, transcript, label_key = models_of(spec), Transcript(), fresh_key()
+    k = k_of(models)
+    with ExitStack() as opened:
+        sites = []
+        for engine, name in zip(engines, names, strict=True):
+
+            def told(stage: str, nodes: int | None, name: str = name) -> None:
+                report(f"{name}: {stage}", nodes)
+
+            given = opened.enter_context(prepared(engine, spec, models, told))
+            sites.append(Site(name, given, label_key, transcript))
+        refuse_other_columns(names, [site.given for site in sites])
+        lookups = sites[0].sets.lookups
+        columns = Columns(
+            [lookup.quasi_identifier for lookup in lookups], tuple(lookup.height for lookup in lookups)
+        )
+        evaluator = PooledEvaluator(
+            spec,
+            metric_for(spec),
+            columns,
+            k,
+            sum(site.sets.rows for site in sites),
+            sum(site.sets.null_rows for site in sites),
+            lambda node: _pooled(sites, node, k),
+        )
+        report(f"searching the lattice ({spec.search.algorithm})", 0)
+        outcome = search(spec.search.algorithm, evaluator.question(), evaluator.answers, **spec.search.options).run()
+        classes, sent = [], []
+        if outcome.best is not None:
+            key = fresh_key()
+            classes = [site.classes(outcome.best.node, key) for site in sites]
+            sent = [
+                site.send(own, None, site.sets.kept_rows) for site, own in zip(sites, classes, strict=True)
+            ]
+        sizes = Counter[object]()
+        for own_sizes in sent:
+            sizes.update(own_sizes)
+        if outcome.best is not None:
+            evaluator.refuse_other(outcome.best, sizes)
+        yield Horizontal(spec, sites, evaluator, outcome, transcript, sizes, classes, sent)
+
+
+def _pooled(sites: Sequence[Site], node: Node, most: int) -> Sizes:
+    """The classes of a node by their tokens, with their rows at all parties, told up to ``most`` by each."""
+    key, sizes = fresh_key(), Counter[object]()
+    for site in sites:
+        classes = site.classes(node, key)
+        sizes.update(site.send(classes, most, site.sets.kept_rows))
+        site.workspace.drop(classes)
+    return sizes
+
+
+def _choice(spec: Spec, site: Site, node: Node, classes: Relation, refused: Mapping[str, int]) -> Choice:
+    """What to write of a party's rows: all but the classes that all parties together leave too small."""
+    # Its classes may be as small as they like, and as many be suppressed: what all have together is verified.
+    alone = spec.model_copy(update={"suppression": Suppression(limit=1.0)})
+    return Choice(
+        spec=alone,
+        columns=site.given.columns,
+        sets=site.sets,
+        models=[replace(model, **{"k": 1}) for model in site.given.models],
+        node=node,
+        suppressed=site.suppressed(classes, node, refused) if refused else None,
+        suppressed_rows=sum(refused.values()) + site.sets.null_rows,
+        vectors=None,
+    )
+
+
+def _refuse_one_database(parts: Sequence[Part]) -> None:
+    """Refuse two parties that are one database: its rows would have been counted twice.
+
+    Raises:
+        SpecError: what one of them has just written, another one sees.
+    """
+    for part in parts:
+        for other in parts:
+            if other is not part and other.site.workspace.engine.exists(part.written.table.parts) is not None:
+                raise SpecError(
+                    f"parties: {part.site.name} and {other.site.name} are one database, whose rows would be counted "
+                    "twice; name every database once"
+                )

@@ -1,0 +1,96 @@
+"""What parties cannot do together, refused with the reason before anything crosses between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.frequency import Prepared
+from kanon_sql.models import PrivacyModel
+from kanon_sql.parties.pooled import BY_COUNTS
+from kanon_sql.search import HEURISTICS
+from kanon_sql.spec import Spec, TableHierarchy
+
+__all__ = ["k_of", "refuse_other_columns", "refuse_spec"]
+
+
+def refuse_spec(spec: Spec) -> None:
+    """Refuse what is only known of a table that is in one place.
+
+    Raises:
+        UnsupportedError: says what, and what to do.
+    """
+    search = spec.search
+    reasons = [
+        (spec.unit is not None, "unit: who has rows at several parties would be counted once at each; leave unit out, "
+         "and keep one row per person"),
+        (not spec.recoding.is_full_domain, f"recoding: {spec.recoding.method} divides a table by its values, which "
+         "would have to cross; use recoding: full_domain"),
+        (spec.recoding.keep is not None, "recoding.keep: what is kept would be the recoding of all parties; leave it "
+         "out"),
+        (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
+        (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
+         "at all parties; use style: drop"),
+        (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
+         "query that each party's database has"),
+        (search.algorithm in HEURISTICS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
+         "no party tells; use optimal, samarati, incognito or exhaustive"),
+        (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
+         "cross; use optimal, samarati, incognito or exhaustive"),
+        (search.matrix or search.variant != "basic", "search: matrix and variant prepare tables in one database; "
+         "leave them out"),
+        (search.metric not in BY_COUNTS, f"search.metric: {search.metric} looks at how often values occur, which would "
+         f"have to cross; use {', '.join(BY_COUNTS[:-1])} or {BY_COUNTS[-1]}"),
+    ]  # fmt: skip
+    for name, column in spec.quasi_identifiers.items():
+        in_table = isinstance(column.hierarchy, TableHierarchy)
+        reasons += [
+            (in_table, f"quasi_identifiers.{name}: a hierarchy in a table may differ from party to party; give "
+             "it as a file or a tree"),
+            (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
+             "a table, and each party has others; give every value one parent"),
+        ]  # fmt: skip
+    for applies, reason in reasons:
+        if applies:
+            raise UnsupportedError(f"parties: {reason}")
+
+
+def k_of(models: Sequence[PrivacyModel]) -> int:
+    """The largest k that is asked for.
+
+    Raises:
+        UnsupportedError: something else than k-anonymity over all quasi-identifiers is.
+    """
+    for model in models:
+        if model.name != "k_anonymity" or model.quasi_identifiers is not None or model.least_size is None:
+            raise UnsupportedError(
+                f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
+                "parties can satisfy k_anonymity over all quasi-identifiers together"
+            )
+    return max(model.least_size or 1 for model in models)
+
+
+def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared]) -> None:
+    """Refuse tables whose labels would differ although their values do not.
+
+    Args:
+        names: of the parties.
+        given: what each has.
+
+    Raises:
+        SpecError: a column is of another kind at one of them, or its hierarchy has another height.
+    """
+    first = given[0]
+    for name, other in zip(names[1:], given[1:], strict=True):
+        for one, two in zip(first.sets.lookups, other.sets.lookups, strict=True):
+            kinds = first.columns[one.name], other.columns[two.name]
+            if kinds[0].kind != kinds[1].kind or kinds[0].scale != kinds[1].scale:
+                raise SpecError(
+                    f"quasi_identifiers.{one.name}: the column is {kinds[0].type} at {names[0]} and {kinds[1].type} at "
+                    f"{name}, so that the same value may have different labels; cast it in a view or a source query"
+                )
+            if (one.height, one.top) != (two.height, two.top):
+                raise SpecError(
+                    f"quasi_identifiers.{one.name}: the hierarchy has {one.height} levels at {names[0]} and "
+                    f"{two.height} at {name}; all parties need the same one"
+                )

@@ -1,0 +1,152 @@
+"""One party of a horizontally split table: its own rows in its own database, and what it sends of their classes."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import count
+
+from kanon_sql.engines import Column, Workspace, refuse_incomplete
+from kanon_sql.errors import UnsupportedError
+from kanon_sql.frequency import FrequencySets, Prepared
+from kanon_sql.hierarchies import exact_value
+from kanon_sql.parties.exchange import MEDIATOR, MOST_TOKENS, Transcript
+from kanon_sql.search import Node
+from kanon_sql.sql import Relation
+
+__all__ = ["Site"]
+
+
+@dataclass
+class Site:
+    """A party's table, prepared in its own database.
+
+    Attributes:
+        name: what to call it.
+        given: its frequency sets.
+        label_key: what labels are hashed with inside the databases; the same for all parties.
+        transcript: where what it sends and gets is written down.
+    """
+
+    name: str
+    given: Prepared
+    label_key: bytes = field(repr=False)
+    transcript: Transcript
+    _hashes: dict[tuple[int, int], Relation] = field(default_factory=dict)
+    _asked: Iterator[int] = field(default_factory=count)
+
+    @property
+    def workspace(self) -> Workspace:
+        """Where its statements run."""
+        return self.given.workspace
+
+    @property
+    def sets(self) -> FrequencySets:
+        """Its frequency sets."""
+        return self.given.sets
+
+    def classes(self, node: Node, key: bytes) -> Relation:
+        """A scratch table with the packed keys, the token and the rows of each of its classes.
+
+        Args:
+            node: the levels.
+            key: what tokens are made with; the same for all parties, and another one for every question.
+        """
+        workspace, codes, dialect = self.workspace, self.sets.codes, self.workspace.dialect
+        words, labels = codes.keyed(node), self.sets.keyed(node)
+        keys = codes.keys(node, dialect, "base")
+        fills = {f"key_{word}": text for word, text in zip(words, keys, strict=True)}
+        fills |= {f"code_{index}": codes.code(index, node[index], dialect, "vectors") for index in labels}
+        fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
+        tables = {f"table_{index}": self._hashes_of(index, node[index]) for index in labels}
+        tables["base"] = self.sets.base
+        return workspace.make(
+            "parties/classes", self._name("classes"), tables, fills, words=tuple(words), labels=tuple(labels)
+        )
+
+    def written(self, table: Relation, columns: Mapping[str, Column], names: Collection[str], key: bytes) -> Relation:
+        """A scratch table with a token and the rows of each class of a written table, read from the table itself.
+
+        Args:
+            table: the written table.
+            columns: its columns by name.
+            names: the quasi-identifiers.
+            key: what tokens are made with.
+        """
+        dialect = self.workspace.dialect
+        fills = {
+            f"hash_{index}": dialect.keyed_hash(dialect.quote(f"q{index}"), self.label_key)
+            for index, _ in enumerate(names)
+        }
+        fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
+        values = tuple(exact_value(columns[name], "checked") for name in names)
+        return self.workspace.make(
+            "parties/written", self._name("written"), {"written": table}, fills, values=values
+        )
+
+    def send(self, classes: Relation, most: int | None, expected: int) -> dict[str, int]:
+        """What the mediator gets of its classes: token -> rows, or ``most`` where there are more.
+
+        Args:
+            classes: from :meth:`classes` or :meth:`written`.
+            most: rows beyond so many are not told; None to tell all.
+            expected: the rows that all classes have together.
+
+        Raises:
+            UnsupportedError: there are too many.
+            InternalError: a row is in no class.
+        """
+        workspace = self.workspace
+        found = workspace.size([classes])
+        if found > MOST_TOKENS:
+            raise UnsupportedError(
+                f"{self.name}: a generalization has {found:,} classes here, and a party sends at most {MOST_TOKENS:,} "
+                "tokens at once; raise minimum_level of the columns with many values"
+            )
+        quoted = {"classes": workspace.quoted(classes)}
+        rows = workspace.query(workspace.compiler.filled("parties/tokens", quoted, most=most), found + 1)
+        sent = {str(token): int(rows) for token, rows in rows if token is not None}
+        (total,) = (int(rows) for token, rows in rows if token is None)
+        refuse_incomplete("parties/classes", total, expected)
+        what = "tokens of classes with their rows" + ("" if most is None else f", at most {most:,} each")
+        self.transcript.add(self.name, MEDIATOR, what, sent.items())
+        return sent
+
+    def suppressed(self, classes: Relation, node: Node, refused: Collection[str]) -> Relation:
+        """A scratch table with the packed keys of the classes whose tokens come back as too small.
+
+        Args:
+            classes: from :meth:`classes`.
+            node: the levels.
+            refused: the tokens; all are its own.
+        """
+        workspace = self.workspace
+        self.transcript.add(MEDIATOR, self.name, "tokens of its own classes to suppress", ((token,) for token in refused))
+        loaded = workspace.table("refused")
+        workspace.load(loaded, ["l0"], [(token,) for token in sorted(refused)])
+        return workspace.make(
+            "parties/suppressed",
+            "suppressed",
+            {"classes": classes, "refused": loaded},
+            {},
+            words=tuple(self.sets.codes.keyed(node)),
+        )
+
+    def _name(self, what: str) -> str:
+        """A scratch table's name that no other question has."""
+        return f"{what}{next(self._asked)}"
+
+    def _hashes_of(self, index: int, level: int) -> Relation:
+        """The keyed hashes of the labels of one level, made when first asked for."""
+        if (index, level) not in self._hashes:
+            workspace, dialect = self.workspace, self.workspace.dialect
+            fills = {
+                "code": self.sets.codes.from_lookup(index, level, dialect),
+                "label": dialect.quote(f"l{level}"),
+                "hash": dialect.keyed_hash(dialect.quote("label"), self.label_key),
+            }
+            lookup = self.sets.lookups[index].table
+            self._hashes[index, level] = workspace.make(
+                "parties/hashes", f"hashes{index}_{level}", {"lookup": lookup}, fills
+            )
+        return self._hashes[index, level]
