@@ -13,6 +13,12 @@ from kanon_sql.spec import Spec, TableHierarchy
 
 __all__ = ["k_of", "refuse_other_columns", "refuse_spec"]
 
+_BY_LABELS = ("datafly", "greedy")
+"""Heuristics that choose by the number of labels."""
+
+_BY_LEVELS = ("precision", "height")
+"""Metrics whose bounds follow from the levels."""
+
 
 def refuse_spec(spec: Spec) -> None:
     """Refuse what is only known of a table that is in one place.
@@ -33,8 +39,11 @@ def refuse_spec(spec: Spec) -> None:
          "at all parties; use style: drop"),
         (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
          "query that each party's database has"),
-        (search.algorithm in HEURISTICS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
-         "no party tells; use optimal, samarati, incognito or exhaustive"),
+        (search.algorithm in _BY_LABELS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
+         "no party tells; use optimal, samarati, incognito, exhaustive or top_down"),
+        (search.algorithm in HEURISTICS and search.metric not in _BY_LEVELS, f"search.algorithm: {search.algorithm} "
+         "would go another way than over one table: no party tells how many labels occur, by which the metric "
+         f"{search.metric} is bounded; use the metric {' or '.join(_BY_LEVELS)}, or the algorithm optimal"),
         (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
          "cross; use optimal, samarati, incognito or exhaustive"),
         (search.matrix or search.variant != "basic", "search: matrix and variant prepare tables in one database; "
