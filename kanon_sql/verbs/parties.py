@@ -286,8 +286,7 @@ def _refuse_twice(engines: Sequence[Engine], names: Sequence[str]) -> None:
     """Refuse one database as two parties: its rows would be counted twice."""
     seen: dict[object, str] = {}
     for engine, name in zip(engines, names, strict=True):
-        own = {id(engine), *([] if engine.ephemeral else [_place(engine.label)])}
-        for place in own:
+        for place in {id(engine), _place(engine)} - {None}:
             if place in seen:
                 raise SpecError(
                     f"parties: {seen[place]} and {name} are one database, {engine.label}, whose rows would be counted "
@@ -296,9 +295,14 @@ def _refuse_twice(engines: Sequence[Engine], names: Sequence[str]) -> None:
             seen[place] = name
 
 
-def _place(label: str) -> str:
-    """A database's label, the same for two ways of writing a file's name."""
-    return label if "://" in label else str(Path(label).resolve())
+def _place(engine: Engine) -> str | None:
+    """Where a database is, the same for two ways of writing a file's name; None where its label does not tell."""
+    label = engine.label
+    if engine.ephemeral:
+        return None
+    if "://" in label:
+        return label
+    return str(Path(label).resolve()) if Path(label).exists() else None
 
 
 def _searched(
