@@ -137,7 +137,7 @@ PROBLEMS = problems(models=False, units=False, max_nodes=24).filter(usable)
     parties=st.integers(2, 3),
     seed=st.integers(0, 1_000),
 )
-@examples(16)
+@examples(7)
 def test_parts_are_the_release_of_all_rows(
     folder: Path, problem: RandomProblem, algorithm: str, metric: str, prefer: str, parties: int, seed: int
 ) -> None:
@@ -155,18 +155,18 @@ def test_parts_are_the_release_of_all_rows(
         result = kanon_sql.anonymize_parties(engines, spec)
         assert (None if result.node is None else tuple(result.node.values())) == best
         if best is None:
-            assert not result.passed and not result.manifests
+            assert not result.passed
+            assert not result.manifests
             assert all(tables_of(engine) == {"people"} for engine in engines)
             return
         expected = oracle.results[best]
         assert result.rows["suppressed"] == expected.suppressed
         assert result.classes["count"] == expected.kept_classes
-        assert result.metric is not None and result.metric["value"] == pytest.approx(expected.metrics[metric])
+        assert result.metric is not None
+        assert result.metric["value"] == pytest.approx(expected.metrics[metric])
         assert result.achieved["k_anonymity"]["k"] == expected.achieved["k_anonymity"]
         together = sum((released(engine) for engine in engines), Counter())
-        own = Oracle(
-            rows=rows, hierarchies=problem.hierarchies, requirements=problem.requirements, nulls=problem.nulls
-        )
+        own = Oracle(rows=rows, hierarchies=problem.hierarchies, requirements=problem.requirements, nulls=problem.nulls)
         assert together == expected_release(own, best, k, [*problem.hierarchies, "s"])
 
 
@@ -176,7 +176,7 @@ def test_parts_are_the_release_of_all_rows(
     metric=st.sampled_from(BY_COUNTS),
     seed=st.integers(0, 1_000),
 )
-@examples(16)
+@examples(7)
 def test_the_joined_release_is_that_of_the_joined_table(
     folder: Path, problem: RandomProblem, algorithm: str, metric: str, seed: int
 ) -> None:
@@ -216,7 +216,8 @@ def test_the_joined_release_is_that_of_the_joined_table(
         others = engines[2 - at]
         assert tables_of(others) == {"people"}
         if best is None:
-            assert not result.passed and tables_of(engines[at - 1]) == {"people"}
+            assert not result.passed
+            assert tables_of(engines[at - 1]) == {"people"}
             return
         expected = oracle.results[best]
         assert result.rows == {

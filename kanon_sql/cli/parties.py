@@ -71,9 +71,7 @@ def run_parties(
     if at is None:
         result = plan_parties(engines, spec, split=split.value, key=key, timeout=timeout, report=run.report)
     else:
-        result = anonymize_parties(
-            engines, spec, split=split.value, key=key, at=at, timeout=timeout, report=run.report
-        )
+        result = anonymize_parties(engines, spec, split=split.value, key=key, at=at, timeout=timeout, report=run.report)
     run.close()
     if output is OutputFormat.json:
         print_json(result.to_dict())

@@ -91,7 +91,9 @@ class Session:
         )
         return self.engine
 
-    def connect_parties(self, databases: Sequence[str], *, read_only: Sequence[bool], scratch: str | None) -> list[Engine]:
+    def connect_parties(
+        self, databases: Sequence[str], *, read_only: Sequence[bool], scratch: str | None
+    ) -> list[Engine]:
         """Open the database of every party; the session closes them.
 
         Args:

@@ -1,4 +1,4 @@
-"""What crosses between parties: every message is written down, so that what each party learns can be stated and tested."""
+"""What crosses between parties: every message is written down, so that what each learns can be stated and tested."""
 
 from __future__ import annotations
 

@@ -61,9 +61,7 @@ class Holder:
         workspace, target = self.workspace, self.workspace.table("members")
         codes = [Sql(word) for word in self.sets.codes.vectors(PORTABLE, lambda index: f"lookup{index}")]
         self._make("parties/members", target, self._person, codes=codes)
-        rows, persons, there = workspace.row(
-            "parties/persons", members=target, source=source_relation(), key=self.key
-        )
+        rows, persons, there = workspace.row("parties/persons", members=target, source=source_relation(), key=self.key)
         refuse_incomplete("parties/members", rows, there)
         if rows != persons:
             raise UnsupportedError(
@@ -86,7 +84,9 @@ class Holder:
     def vectors(self) -> dict[str, str]:
         """What the mediator gets once: a person's token -> that of the person's vector."""
         tables = {"members": self._members, "vectors": self._vectors}
-        return self._sent("parties/held", "tokens of persons with those of their vectors", tables, {}, words=self._words)
+        return self._sent(
+            "parties/held", "tokens of persons with those of their vectors", tables, {}, words=self._words
+        )
 
     def classes(self, node: Node) -> dict[str, str]:
         """What the mediator gets of a node of this party's own columns: a vector's token -> that of its class."""

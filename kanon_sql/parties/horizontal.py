@@ -96,7 +96,7 @@ class Horizontal:
             site, table = part.site, part.written.table
             names = list(self.spec.quasi_identifiers)
             written = site.written(table, site.workspace.columns(table), names, key)
-            found.update(site.send(written, None, part.written.rows))
+            found.update(site.send(written, part.written.rows))
         if violating_rows(found, self.evaluator.k):
             raise VerificationError(
                 f"verification: the written parts together have classes of fewer than {self.evaluator.k} rows; they "
@@ -164,9 +164,7 @@ def searched_horizontally(
             sites.append(Site(name, given, label_key, transcript))
         refuse_other_columns(names, [site.given for site in sites])
         lookups = sites[0].sets.lookups
-        columns = Columns(
-            [lookup.quasi_identifier for lookup in lookups], tuple(lookup.height for lookup in lookups)
-        )
+        columns = Columns([lookup.quasi_identifier for lookup in lookups], tuple(lookup.height for lookup in lookups))
         evaluator = PooledEvaluator(
             spec,
             metric_for(spec),
@@ -182,9 +180,7 @@ def searched_horizontally(
         if outcome.best is not None:
             key = fresh_key()
             classes = [site.classes(outcome.best.node, key) for site in sites]
-            sent = [
-                site.send(own, None, site.sets.kept_rows) for site, own in zip(sites, classes, strict=True)
-            ]
+            sent = [site.send(own, site.sets.kept_rows) for site, own in zip(sites, classes, strict=True)]
         sizes = Counter[object]()
         for own_sizes in sent:
             sizes.update(own_sizes)
@@ -197,9 +193,7 @@ def _pooled(sites: Sequence[Site], node: Node, most: int) -> Sizes:
     """The classes of a node by their tokens, with their rows at all parties, told up to ``most`` by each."""
     key, sizes = fresh_key(), Counter[object]()
     for site in sites:
-        classes = site.classes(node, key)
-        sizes.update(site.send(classes, most, site.sets.kept_rows))
-        site.workspace.drop(classes)
+        sizes.update(site.asked(node, key, most))
     return sizes
 
 

@@ -1,13 +1,13 @@
 """The mediator of a horizontally split table: pools the parties' tokens, and answers the search about nodes.
 
-After Zhong, Yang, Wright, "Privacy-enhancing k-anonymization of customer data", 2005. In their first formulation a miner
-gets ciphertexts, and reads what at least k customers share and nothing else. Here the miner never reads a class: for each
-node every party sends its classes as keyed hashes under a key that is new for each node, with their rows. Equal classes
-have equal hashes, so the mediator adds up their rows, and that is all it does with them.
+After Zhong, Yang, Wright, "Privacy-enhancing k-anonymization of customer data", 2005. In their first formulation a
+miner gets ciphertexts, and reads what at least k customers share and nothing else. Here the miner never reads a class:
+for each node every party sends its classes as keyed hashes under a key that is new for each node, with their rows.
+Equal classes have equal hashes, so the mediator adds up their rows, and that is all it does with them.
 
-A party tells of a class min(rows, k) rows. The sum over the parties is below k if and only if the true sum is: if one of
-them has k rows, both are at least k; if none has, both are the same. A class below k has all its rows told, so the rows
-to suppress are exact as well. Hence the verdict is the pooled table's.
+A party tells of a class min(rows, k) rows. The sum over the parties is below k if and only if the true sum is: if one
+of them has k rows, both are at least k; if none has, both are the same. A class below k has all its rows told, so the
+rows to suppress are exact as well. Hence the verdict is the pooled table's.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -45,14 +45,29 @@ class Site:
         """Its frequency sets."""
         return self.given.sets
 
-    def classes(self, node: Node, key: bytes) -> Relation:
-        """A scratch table with the packed keys, the token and the rows of each of its classes.
+    def asked(self, node: Node, key: bytes, most: int) -> dict[str, int]:
+        """What the mediator gets of a node that the search asks about: token -> rows, or ``most`` where there are more.
 
         Args:
             node: the levels.
             key: what tokens are made with; the same for all parties, and another one for every question.
+            most: rows beyond so many are not told.
+
+        Raises:
+            UnsupportedError, InternalError: as :meth:`send`.
         """
-        workspace, codes, dialect = self.workspace, self.sets.codes, self.workspace.dialect
+        tables, fills, context = self._parts(node, key)
+        quoted = {slot: self.workspace.quoted(table) for slot, table in tables.items()}
+        return self._received({**quoted, **fills}, most, self.sets.kept_rows, asked=True, **context)
+
+    def classes(self, node: Node, key: bytes) -> Relation:
+        """A scratch table with the packed keys, the token and the rows of each of its classes; as :meth:`asked`."""
+        tables, fills, context = self._parts(node, key)
+        return self.workspace.make("parties/classes", self._name("classes"), tables, fills, **context)
+
+    def _parts(self, node: Node, key: bytes) -> tuple[dict[str, Relation], dict[str, str], dict[str, tuple[int, ...]]]:
+        """What a query of the classes of a node is made of: tables, other slots, and the template's values."""
+        codes, dialect = self.sets.codes, self.workspace.dialect
         words, labels = codes.keyed(node), self.sets.keyed(node)
         keys = codes.keys(node, dialect, "base")
         fills = {f"key_{word}": text for word, text in zip(words, keys, strict=True)}
@@ -60,9 +75,7 @@ class Site:
         fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
         tables = {f"table_{index}": self._hashes_of(index, node[index]) for index in labels}
         tables["base"] = self.sets.base
-        return workspace.make(
-            "parties/classes", self._name("classes"), tables, fills, words=tuple(words), labels=tuple(labels)
-        )
+        return tables, fills, {"words": tuple(words), "labels": tuple(labels)}
 
     def written(self, table: Relation, columns: Mapping[str, Column], names: Collection[str], key: bytes) -> Relation:
         """A scratch table with a token and the rows of each class of a written table, read from the table itself.
@@ -80,31 +93,33 @@ class Site:
         }
         fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
         values = tuple(exact_value(columns[name], "checked") for name in names)
-        return self.workspace.make(
-            "parties/written", self._name("written"), {"written": table}, fills, values=values
-        )
+        return self.workspace.make("parties/written", self._name("written"), {"written": table}, fills, values=values)
 
-    def send(self, classes: Relation, most: int | None, expected: int) -> dict[str, int]:
-        """What the mediator gets of its classes: token -> rows, or ``most`` where there are more.
+    def send(self, classes: Relation, expected: int) -> dict[str, int]:
+        """What the mediator gets of the classes of the chosen node, or of the written table: token -> rows.
 
         Args:
             classes: from :meth:`classes` or :meth:`written`.
-            most: rows beyond so many are not told; None to tell all.
             expected: the rows that all classes have together.
 
         Raises:
             UnsupportedError: there are too many.
             InternalError: a row is in no class.
         """
-        workspace = self.workspace
-        found = workspace.size([classes])
-        if found > MOST_TOKENS:
+        return self._received({"classes": self.workspace.quoted(classes)}, None, expected, asked=False)
+
+    def _received(
+        self, fills: Mapping[str, str], most: int | None, expected: int, **context: Hashable
+    ) -> dict[str, int]:
+        """The rows of ``parties/tokens``, counted."""
+        workspace, limit = self.workspace, MOST_TOKENS + 2
+        statement = workspace.compiler.filled("parties/tokens", fills, most=most, limit=limit, **context)
+        rows = workspace.query(statement, limit)
+        if len(rows) == limit:
             raise UnsupportedError(
-                f"{self.name}: a generalization has {found:,} classes here, and a party sends at most {MOST_TOKENS:,} "
+                f"{self.name}: a generalization has more than {MOST_TOKENS:,} classes here, and a party sends no more "
                 "tokens at once; raise minimum_level of the columns with many values"
             )
-        quoted = {"classes": workspace.quoted(classes)}
-        rows = workspace.query(workspace.compiler.filled("parties/tokens", quoted, most=most), found + 1)
         sent = {str(token): int(rows) for token, rows in rows if token is not None}
         (total,) = (int(rows) for token, rows in rows if token is None)
         refuse_incomplete("parties/classes", total, expected)
@@ -121,7 +136,9 @@ class Site:
             refused: the tokens; all are its own.
         """
         workspace = self.workspace
-        self.transcript.add(MEDIATOR, self.name, "tokens of its own classes to suppress", ((token,) for token in refused))
+        self.transcript.add(
+            MEDIATOR, self.name, "tokens of its own classes to suppress", ((token,) for token in refused)
+        )
         loaded = workspace.table("refused")
         workspace.load(loaded, ["l0"], [(token,) for token in sorted(refused)])
         return workspace.make(

@@ -1,12 +1,12 @@
 """A vertically split table: every party has columns of its own, of everybody whose key it has. Search, join, verify.
 
-After Jiang, Clifton, "A secure distributed framework for achieving k-anonymity", 2006, where two sites generalize each its
-own columns, test by encrypted keys whether every class of the joined table has at least k rows, and generalize further
-until all have; and Wang, Fung, Dong, "Integrating private databases for data analysis", 2005, who search the same lattice
-from the top down. Here the mediator counts the joined classes from tokens, and any search asks for nodes.
+After Jiang, Clifton, "A secure distributed framework for achieving k-anonymity", 2006, where two sites generalize each
+its own columns, test by encrypted keys whether every class of the joined table has at least k rows, and generalize
+further until all have; and Wang, Fung, Dong, "Integrating private databases for data analysis", 2005, who search the
+same lattice from the top down. Here the mediator counts the joined classes from tokens, and any search asks for nodes.
 
-Keys are hashed in each party's database with a key that all parties share in this run. A party's vectors and classes have
-tokens that are its own, so that two parties' tokens have nothing in common but the persons.
+Keys are hashed in each party's database with a key that all parties share in this run. A party's vectors and classes
+have tokens that are its own, so that two parties' tokens have nothing in common but the persons.
 """
 
 from __future__ import annotations
@@ -82,7 +82,8 @@ class Vertical:
         Raises:
             VerificationError: the written table is not what was promised.
         """
-        assert self.outcome.best is not None and self.spec.release is not None
+        assert self.outcome.best is not None
+        assert self.spec.release is not None
         report("opening what is released", None)
         rows = self._released(self.outcome.best.node)
         # A party can compute the tokens of its own persons: in their order it would know which row is whose.
@@ -173,9 +174,7 @@ class _Joined:
     def released(self, node: Node, k: int) -> list[str]:
         """The tokens of the persons in joined classes of at least k."""
         generalized, sizes = self._generalized(node), self.sizes(node)
-        return [
-            person for person, vectors in self.persons.items() if sizes[_class_of(vectors, generalized)] >= k
-        ]
+        return [person for person, vectors in self.persons.items() if sizes[_class_of(vectors, generalized)] >= k]
 
     def _generalized(self, node: Node) -> list[dict[str, str]]:
         """Per party, a vector's token -> that of its class; asked once per node of its own."""
@@ -268,16 +267,14 @@ def _divided(engines: Sequence[Engine], names: Sequence[str], spec: Spec, key: s
         if len(having) != 1:
             where = f"at {' and '.join(having)}" if having else "at no party"
             raise SpecError(
-                f"{column}: the column is {where}; in a vertical split it is at exactly one, so hide it from the others "
-                "by a view or a source query"
+                f"{column}: the column is {where}; in a vertical split it is at exactly one, so hide it from the "
+                "others by a view or a source query"
             )
     found = []
     for name, columns in zip(names, held, strict=True):
         own = {column: given for column, given in spec.quasi_identifiers.items() if column in columns}
         if not own:
-            raise SpecError(
-                f"{name} has no quasi-identifier of the spec; a party that has none is joined to one that has, in a view"
-            )
+            raise SpecError(f"{name} has no quasi-identifier of the spec; every party needs one")
         changed = {
             "quasi_identifiers": own,
             "identifiers": tuple(column for column in spec.identifiers if column in columns),

@@ -205,8 +205,8 @@ def anonymize_parties(
     """Publish one release of a table that is split between parties, or publish nothing.
 
     Horizontal: every party's part is published in its own database; the parts are verified together, and satisfy the
-    requirement together, not each by itself. Vertical: the joined release is published at one party, with all columns as
-    text. Sources as in :func:`plan_parties`.
+    requirement together, not each by itself. Vertical: the joined release is published at one party, with all columns
+    as text. Sources as in :func:`plan_parties`.
 
     Args:
         engines: one for each party, with the right to write; in a vertical split that of the release alone needs it.
@@ -272,7 +272,9 @@ def _running(
     if split not in ("horizontal", "vertical"):
         raise SpecError(f"--split {split}: expected horizontal (rows) or vertical (columns)")
     if (key is None) == (split == "vertical"):
-        why = "a vertical split needs the column that every party has" if key is None else "only a vertical split has one"
+        why = (
+            "a vertical split needs the column that every party has" if key is None else "only a vertical split has one"
+        )
         raise SpecError(f"--key: {why}" + ("; give --key COLUMN" if key is None else "; leave it out"))
     names = [f"party {number}" for number, _ in enumerate(engines, 1)]
     _refuse_twice(engines, names)
@@ -411,8 +413,9 @@ def _published_in_parts(found: Horizontal, result: PartiesResult, report: Report
     with found.written(report) as parts:
         result = replace(
             result,
-            message=f"published {result.rows['released']:,} of {rows_in_words(result.rows['source'])} in {len(parts)} "
-            f"parts, verified together for {_wanted(found.spec)}; {rows_in_words(result.rows['suppressed'])} suppressed",
+            message=f"published {result.rows['released']:,} of {rows_in_words(result.rows['source'])} in "
+            f"{len(parts)} parts, verified together for {_wanted(found.spec)}; "
+            f"{rows_in_words(result.rows['suppressed'])} suppressed",
             release=name,
             exchanged=found.transcript.totals(),
         )

@@ -118,7 +118,15 @@ def anonymize(
             )
             parties = party or []
             run_parties(
-                run, load_spec(spec_file), parties, output, split=split, key=key, scratch=scratch, timeout=timeout, at=at
+                run,
+                load_spec(spec_file),
+                parties,
+                output,
+                split=split,
+                key=key,
+                scratch=scratch,
+                timeout=timeout,
+                at=at,
             )
         if database == MEMORY:
             raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")

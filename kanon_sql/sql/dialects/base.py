@@ -150,7 +150,7 @@ class Dialect(ABC):
         return self.literal(value)
 
     def keyed_hash(self, text: str, key: bytes) -> str:
-        """HMAC-SHA256 of a text in UTF-8, as 64 hexadecimal digits: the same on every engine; of NULL it is NULL or fails.
+        """HMAC-SHA256 of a text in UTF-8 as 64 hexadecimal digits, the same on every engine; not of NULL.
 
         Args:
             text: in this dialect.

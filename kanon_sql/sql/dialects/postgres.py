@@ -16,7 +16,8 @@ class Postgres(Dialect):
     sqlglot = "postgres"
     longest_name = (63, "bytes")
     keyed = (
-        "ENCODE(SHA256(DECODE('{outer}', 'hex') || SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"
+        "ENCODE(SHA256(DECODE('{outer}', 'hex') "
+        "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"
     )
 
     def exact(self, text: exp.Expr) -> exp.Expr:
