@@ -86,7 +86,8 @@ def test_rows_at_parties_on_different_engines(database: Database, names: Sequenc
             subject.table("people", KINDS, [row for row in ROWS if row[0] % len(made) == number])
         engines = [opened.enter_context(subject.connect()) for subject in made]
         result = kanon_sql.anonymize_parties(engines, kanon_sql.Spec.from_dict(SPEC))
-        assert result.node == expected.node and result.rows["suppressed"] == expected.rows["suppressed"]
+        assert result.node == expected.node
+        assert result.rows["suppressed"] == expected.rows["suppressed"]
         assert result.rows["suppressed"] > 0
         assert result.classes == expected.classes
         assert Counter(row for subject in made for row in released(subject)) == rows
@@ -112,7 +113,8 @@ def test_columns_at_parties_on_different_engines(database: Database, names: Sequ
         spec = kanon_sql.Spec.from_dict(SPEC)
         for at in range(1, len(made) + 1):
             result = kanon_sql.anonymize_parties(engines, spec, split="vertical", key="id", at=at)
-            assert result.node == expected.node and result.rows == expected.rows
+            assert result.node == expected.node
+            assert result.rows == expected.rows
             assert Counter(released(made[at - 1])) == rows
             made[at - 1].drop("released")
 

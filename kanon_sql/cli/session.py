@@ -117,9 +117,12 @@ class Session:
 
     def cancel(self) -> None:
         """Stop the running statement; called from another thread."""
-        for engine in self.engines or [self.engine]:
-            if engine is not None:
-                engine.cancel()
+        for engine in self._connected():
+            engine.cancel()
+
+    def _connected(self) -> Sequence[Engine]:
+        """The database, or those of all parties."""
+        return self.engines or ([] if self.engine is None else [self.engine])
 
     def patient_budget(self, seconds: float | None, statements: int | None) -> Budget:
         """A budget for a search that Ctrl-C ends as well, at the best node found so far."""
@@ -188,9 +191,8 @@ class Session:
         """End the progress display, write what is left of the log, close the database."""
         self.pause()
         self.log()
-        for engine in self.engines or [self.engine]:
-            if engine is not None:
-                engine.close()
+        for engine in self._connected():
+            engine.close()
         self.engine, self.engines = None, []
 
 

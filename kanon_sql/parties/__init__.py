@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from kanon_sql.parties.exchange import MEDIATOR
 from kanon_sql.parties.horizontal import Horizontal, Part, searched_horizontally
-from kanon_sql.parties.vertical import JoinedRelease, Vertical, searched_vertically
+from kanon_sql.parties.vertical import Vertical, searched_vertically
 
 __all__ = [
     "MEDIATOR",
     "Horizontal",
-    "JoinedRelease",
     "Part",
     "Vertical",
     "searched_horizontally",

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, VerificationError
@@ -205,7 +205,7 @@ def _choice(spec: Spec, site: Site, node: Node, classes: Relation, refused: Mapp
         spec=alone,
         columns=site.given.columns,
         sets=site.sets,
-        models=[replace(model, **{"k": 1}) for model in site.given.models],
+        models=[replace(cast(Any, model), k=1) for model in site.given.models],
         node=node,
         suppressed=site.suppressed(classes, node, refused) if refused else None,
         suppressed_rows=sum(refused.values()) + site.sets.null_rows,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
+from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import UnsupportedError
@@ -108,9 +109,7 @@ class Site:
         """
         return self._received({"classes": self.workspace.quoted(classes)}, None, expected, asked=False)
 
-    def _received(
-        self, fills: Mapping[str, str], most: int | None, expected: int, **context: Hashable
-    ) -> dict[str, int]:
+    def _received(self, fills: Mapping[str, str], most: int | None, expected: int, **context: Any) -> dict[str, int]:
         """The rows of ``parties/tokens``, counted."""
         workspace, limit = self.workspace, MOST_TOKENS + 2
         statement = workspace.compiler.filled("parties/tokens", fills, most=most, limit=limit, **context)
