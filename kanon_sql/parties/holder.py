@@ -70,7 +70,8 @@ class Holder:
             )
         if rows > MOST_TOKENS:
             raise UnsupportedError(
-                f"{self.name}: {int(rows):,} rows have a key, and a party sends at most {MOST_TOKENS:,} tokens at once"
+                f"{self.name}: {int(rows):,} rows have a key, and a party sends at most {MOST_TOKENS:,} tokens at "
+                "once; divide the table by a source query"
             )
         return target
 

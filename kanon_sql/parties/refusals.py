@@ -59,9 +59,8 @@ def refuse_spec(spec: Spec) -> None:
             (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
              "a table, and each party has others; give every value one parent"),
         ]  # fmt: skip
-    for applies, reason in reasons:
-        if applies:
-            raise UnsupportedError(f"parties: {reason}")
+    for refused in (f"parties: {reason}" for applies, reason in reasons if applies):
+        raise UnsupportedError(refused)
 
 
 def k_of(models: Sequence[PrivacyModel]) -> int:

@@ -271,11 +271,10 @@ def _running(
         raise SpecError(f"parties: expected two databases at least, got {len(engines)}; give each with --party")
     if split not in ("horizontal", "vertical"):
         raise SpecError(f"--split {split}: expected horizontal (rows) or vertical (columns)")
-    if (key is None) == (split == "vertical"):
-        why = (
-            "a vertical split needs the column that every party has" if key is None else "only a vertical split has one"
-        )
-        raise SpecError(f"--key: {why}" + ("; give --key COLUMN" if key is None else "; leave it out"))
+    if key is None and split == "vertical":
+        raise SpecError("--key: a vertical split needs the column that every party has; give --key COLUMN")
+    if key is not None and split == "horizontal":
+        raise SpecError("--key: only a vertical split has one; leave it out, or give --split vertical")
     names = [f"party {number}" for number, _ in enumerate(engines, 1)]
     _refuse_twice(engines, names)
     with ExitStack() as opened:
