@@ -134,7 +134,7 @@ class Holder:
         rows = workspace.query(workspace.compiler.filled("parties/opened", quoted, cells=width), len(wanted))
         self.transcript.add(self.name, MEDIATOR, "released cells", rows)
         refuse_incomplete("parties/opened", len(rows), len(wanted), "contents")
-        return {str(row[0]): tuple(map(str, row[1:])) for row in rows}
+        return {str(row[-1]): tuple(map(str, row[:-1])) for row in rows}
 
     @property
     def _words(self) -> tuple[int, ...]:
