@@ -6,6 +6,7 @@ import hmac
 import itertools
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,6 +209,37 @@ def test_tokens_come_in_their_own_order(engines: list[Engine], spy: Spy) -> None
         assert falls <= 12  # one for each question that follows another
 
 
+DIVERSE = [{"k_anonymity": 2}, {"l_diversity": {"attribute": "ill", "l": 2}}]
+
+
+def test_sensitive_values_cross_as_tokens_that_no_two_classes_share(engines: list[Engine], spy: Spy) -> None:
+    """And at most l of each class, but for the chosen generalization."""
+    result = kanon_sql.anonymize_parties(engines, spec(privacy=DIVERSE))
+    assert result.passed
+    assert min(item["l"] for item in result.achieved.values() if "l" in item) >= 2
+    pairs = [row for _, name, row in spy.fetched if name in ("parties/values", "parties/written_values")]
+    assert pairs
+    assert all(TOKEN.fullmatch(cell) for row in pairs for cell in row)
+    classes_of: dict[str, set[str]] = {}
+    for token, value in pairs:
+        classes_of.setdefault(value, set()).add(token)
+    assert max(map(len, classes_of.values())) == 1
+    told = [item for item in result.exchanged if "at most 2 each" in item["what"]]
+    assert {item["from"] for item in told} == {"party 1", "party 2"}
+    asked = sum(item["messages"] for item in told)
+    assert asked > 2
+    values = {cell for row in (*NORTH, *SOUTH) for cell in row}
+    assert not [cell for engine in engines for cell in spy.cells(engine) if cell in values]
+
+
+def test_no_more_than_l_values_of_a_class_are_told(spy: Spy) -> None:
+    many = [("n0x", "nord-0", f"ill-n{n}", f"key{n}") for n in range(9)]
+    engines = [kanon_sql.connect(site_of(many)), kanon_sql.connect(site_of(many))]
+    kanon_sql.plan_parties(engines, spec(privacy=DIVERSE, search={"algorithm": "exhaustive", "metric": "precision"}))
+    counted = Counter(row[0] for _, name, row in spy.fetched if name == "parties/values")
+    assert sorted(set(counted.values())) == [4, 18]  # two parties, l = 2; and all of the chosen generalization
+
+
 def test_a_party_gets_back_tokens_of_its_own_alone(engines: list[Engine], spy: Spy) -> None:
     sent_back: list[tuple[str, set[str]]] = []
     load = Workspace.load
@@ -335,10 +367,8 @@ def test_engines_whose_hash_was_not_tried_are_refused() -> None:
         ({"search": {}}, "search.metric: loss"),
         ({"search": {"metric": "entropy"}}, "search.metric: entropy"),
         ({"quasi_identifiers": {"job": {"table": "jobs"}}}, "a hierarchy in a table"),
-        (
-            {"privacy": [{"k_anonymity": 3}, {"l_diversity": {"attribute": "ill", "l": 2}}]},
-            "2-diversity of ill is judged by values",
-        ),
+        ({"privacy": [{"l_diversity": {"attribute": "ill", "l": 2, "kind": "entropy"}}]}, "is judged by values"),
+        ({"privacy": [{"l_diversity": {"attribute": "ill", "l": 2, "quasi_identifiers": ["job"]}}]}, "other columns"),
         ({"privacy": [{"k_anonymity": {"k": 3, "quasi_identifiers": ["job"]}}]}, "classes of other columns"),
         ({"privacy": [{"k_anonymity": {"column": "ill", "default": 3}}]}, "is judged by values"),
     ],
@@ -470,7 +500,10 @@ def test_parts_that_are_not_what_was_counted_are_dropped(
     def all_rows(spec: Any, site: Any, node: Any, classes: Any, refused: Any) -> Any:
         return choice(spec, site, node, classes, {})
 
-    with patch.object(horizontal, "_choice", all_rows), pytest.raises(VerificationError, match="fewer than 3 rows"):
+    with (
+        patch.object(horizontal, "_choice", all_rows),
+        pytest.raises(VerificationError, match="classes that violate the requirements"),
+    ):
         kanon_sql.anonymize_parties(engines, spec())
     for connection in connections:
         assert connection.execute(
@@ -492,7 +525,7 @@ def test_rows_that_vanish_between_the_passes_stop_the_run(
 
 
 def test_a_joined_table_that_is_not_what_was_counted_is_dropped(columns_apart: list[Engine]) -> None:
-    def all_persons(self: Any, node: Any, k: int) -> list[str]:
+    def all_persons(self: Any, node: Any) -> list[str]:
         return list(self.persons)
 
     small = spec(suppression={"limit": 6}, quasi_identifiers={

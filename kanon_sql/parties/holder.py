@@ -89,6 +89,14 @@ class Holder:
             "parties/held", "tokens of persons with those of their vectors", tables, {}, words=self._words
         )
 
+    def values(self, attribute: str) -> dict[str, str]:
+        """What the mediator gets once of a sensitive attribute: a person's token -> that of the value, if not NULL."""
+        dialect, target = self.workspace.dialect, self.workspace.table(f"values{next(self._asked)}")
+        fills = {**self._person, "token": dialect.keyed_hash(dialect.quote("held_value"), fresh_key())}
+        self._make("parties/sensitive", target, fills, value=self._text(attribute))
+        what = "tokens of persons with those of a sensitive value"
+        return self._sent("parties/contents", what, {"cells": target}, {})
+
     def classes(self, node: Node) -> dict[str, str]:
         """What the mediator gets of a node of this party's own columns: a vector's token -> that of its class."""
         dialect, codes = self.workspace.dialect, self.sets.codes

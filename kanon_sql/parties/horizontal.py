@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import DatabaseError, KanonError, SpecError, VerificationError
 from kanon_sql.frequency import prepared
-from kanon_sql.models import metric_for, models_of
+from kanon_sql.models import metric_for, model_of, models_of
 from kanon_sql.parties.exchange import Transcript, fresh_key
-from kanon_sql.parties.pooled import Columns, PooledEvaluator, Sizes, violating_rows
-from kanon_sql.parties.refusals import k_of, refuse_other_columns, refuse_spec
+from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
+from kanon_sql.parties.refusals import demands_of, refuse_other_columns, refuse_spec
 from kanon_sql.parties.site import Site
 from kanon_sql.release import Choice, Written, publish, written_release
 from kanon_sql.search import Node, Outcome, search
-from kanon_sql.spec import Spec, Suppression
+from kanon_sql.spec import KAnonymityRequirement, Spec, Suppression
 from kanon_sql.sql import Relation
 
 __all__ = ["Horizontal", "Part", "searched_horizontally"]
@@ -52,7 +52,7 @@ class Horizontal:
         evaluator: what pooled their answers.
         outcome: of the search.
         transcript: what crossed.
-        sizes: of the classes of the chosen node; none where no node satisfies.
+        classes: of the chosen node; none where no node satisfies.
     """
 
     spec: Spec
@@ -60,7 +60,7 @@ class Horizontal:
     evaluator: PooledEvaluator
     outcome: Outcome
     transcript: Transcript
-    sizes: Sizes
+    classes: Classes
     _classes: Sequence[Relation]
     _sent: Sequence[Mapping[str, int]]
 
@@ -78,7 +78,8 @@ class Horizontal:
             parts = []
             for site, classes, sent in zip(self.sites, self._classes, self._sent, strict=True):
                 report(f"writing the part of {site.name}", None)
-                own = {token: rows for token, rows in sent.items() if self.sizes[token] < self.evaluator.k}
+                demands = self.evaluator.demands
+                own = {token: rows for token, rows in sent.items() if not self.classes.satisfies(token, demands)}
                 choice = _choice(self.spec, site, node, classes, own)
                 written = opened.enter_context(written_release(site.workspace, choice))
                 suppressed = choice.suppressed_rows
@@ -91,19 +92,22 @@ class Horizontal:
 
     def _verify(self, parts: Sequence[Part]) -> None:
         """Count the classes of all written parts together, from the written tables alone."""
-        key, found = fresh_key(), Counter[object]()
+        key, names, demands = fresh_key(), list(self.spec.quasi_identifiers), self.evaluator.demands
+        found = _none(demands)
         for part in parts:
             site, table = part.site, part.written.table
-            names = list(self.spec.quasi_identifiers)
-            written = site.written(table, site.workspace.columns(table), names, key)
-            found.update(site.send(written, part.written.rows))
-        if violating_rows(found, self.evaluator.k):
+            columns = site.workspace.columns(table)
+            written = site.written(table, columns, names, key)
+            pairs = {
+                attribute: site.written_values(table, columns, names, key, attribute) for attribute in demands.diversity
+            }
+            _add(found, site.send(written, part.written.rows), pairs)
+        if found.counted().violating_rows(demands):
             raise VerificationError(
-                f"verification: the written parts together have classes of fewer than {self.evaluator.k} rows; they "
-                "were dropped"
+                "verification: the written parts together have classes that violate the requirements; they were dropped"
             )
-        promised = [rows for rows in self.sizes.values() if rows >= self.evaluator.k]
-        if sorted(found.values()) != sorted(promised):
+        promised = self.classes.kept(demands)
+        if sorted(found.sizes.values()) != sorted(promised.values()):
             raise VerificationError(
                 "verification: the written parts do not have the classes that the search has counted (did a source "
                 "change while it was read?); they were dropped"
@@ -152,7 +156,7 @@ def searched_horizontally(
     """
     refuse_spec(spec)
     models, transcript, label_key = models_of(spec), Transcript(), fresh_key()
-    k = k_of(models)
+    demands = demands_of(models)
     with ExitStack() as opened:
         sites = []
         for engine, name in zip(engines, names, strict=True):
@@ -169,32 +173,61 @@ def searched_horizontally(
             spec,
             metric_for(spec),
             columns,
-            k,
+            demands,
             sum(site.sets.rows for site in sites),
             sum(site.sets.null_rows for site in sites),
-            lambda node: _pooled(sites, node, k),
+            lambda node: _pooled(sites, node, demands),
         )
         report(f"searching the lattice ({spec.search.algorithm})", 0)
         outcome = search(spec.search.algorithm, evaluator.question(), evaluator.answers, **spec.search.options).run()
-        classes, sent = [], []
+        classes, sent, pooled = [], [], _none(demands)
         if outcome.best is not None:
-            key = fresh_key()
-            classes = [site.classes(outcome.best.node, key) for site in sites]
+            node, key = outcome.best.node, fresh_key()
+            classes = [site.classes(node, key) for site in sites]
             sent = [site.send(own, site.sets.kept_rows) for site, own in zip(sites, classes, strict=True)]
-        sizes = Counter[object]()
-        for own_sizes in sent:
-            sizes.update(own_sizes)
-        if outcome.best is not None:
-            evaluator.refuse_other(outcome.best, sizes)
-        yield Horizontal(spec, sites, evaluator, outcome, transcript, sizes, classes, sent)
+            for site, own_rows in zip(sites, sent, strict=True):
+                _add(pooled, own_rows, {name: site.values(node, key, name, None) for name in demands.diversity})
+            evaluator.refuse_other(outcome.best, pooled.counted())
+        yield Horizontal(spec, sites, evaluator, outcome, transcript, pooled.counted(), classes, sent)
 
 
-def _pooled(sites: Sequence[Site], node: Node, most: int) -> Sizes:
-    """The classes of a node by their tokens, with their rows at all parties, told up to ``most`` by each."""
-    key, sizes = fresh_key(), Counter[object]()
+@dataclass(frozen=True)
+class _Pool:
+    """What parties send of the same classes, before it is counted.
+
+    Attributes:
+        sizes: class -> rows.
+        values: sensitive attribute -> the pairs of a class's token and a value's.
+    """
+
+    sizes: Counter[object]
+    values: Mapping[str, set[tuple[str, str]]]
+
+    def counted(self) -> Classes:
+        """The classes, with how many different values each has."""
+        values = {name: Counter[object](token for token, _ in pairs) for name, pairs in self.values.items()}
+        return Classes(self.sizes, values)
+
+
+def _none(demands: Demands) -> _Pool:
+    return _Pool(Counter(), {attribute: set() for attribute in demands.diversity})
+
+
+def _add(pool: _Pool, rows: Mapping[str, int], values: Mapping[str, Sequence[tuple[str, str]]]) -> None:
+    """Add what one party sends."""
+    pool.sizes.update(rows)
+    for attribute, pairs in values.items():
+        pool.values[attribute].update(pairs)
+
+
+def _pooled(sites: Sequence[Site], node: Node, demands: Demands) -> Classes:
+    """The classes of a node by their tokens, with their rows at all parties, told by each as far as they decide."""
+    key, pool = fresh_key(), _none(demands)
+    most = None if demands.diversity else demands.k
     for site in sites:
-        sizes.update(site.asked(node, key, most))
-    return sizes
+        values = {name: site.values(node, key, name, least) for name, least in demands.diversity.items()}
+        _add(pool, site.asked(node, key, most), values)
+    return pool.counted()
 
 
 def _choice(spec: Spec, site: Site, node: Node, classes: Relation, refused: Mapping[str, int]) -> Choice:
@@ -205,7 +238,7 @@ def _choice(spec: Spec, site: Site, node: Node, classes: Relation, refused: Mapp
         spec=alone,
         columns=site.given.columns,
         sets=site.sets,
-        models=[replace(cast(Any, model), k=1) for model in site.given.models],
+        models=[model_of(KAnonymityRequirement(k=1))],
         node=node,
         suppressed=site.suppressed(classes, node, refused) if refused else None,
         suppressed_rows=sum(refused.values()) + site.sets.null_rows,

@@ -8,12 +8,15 @@ Equal classes have equal hashes, so the mediator adds up their rows, and that is
 A party tells of a class min(rows, k) rows. The sum over the parties is below k if and only if the true sum is: if one
 of them has k rows, both are at least k; if none has, both are the same. A class below k has all its rows told, so the
 rows to suppress are exact as well. Hence the verdict is the pooled table's.
+
+Distinct l-diversity is a count of different values, at most l of them told by each party: if one has l, so has the
+union; if none has, all are told. A class can violate it whatever its size is, so all its rows are told then.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.errors import VerificationError
@@ -21,7 +24,7 @@ from kanon_sql.models import Attribute, Bounds, Counts, Measured, Metric
 from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import QuasiIdentifier, Spec
 
-__all__ = ["BY_COUNTS", "Columns", "PooledEvaluator", "violating_rows"]
+__all__ = ["BY_COUNTS", "Classes", "Columns", "Demands", "PooledEvaluator", "Sizes"]
 
 BY_COUNTS = ("precision", "height", "average_class_size")
 """The metrics that follow from the levels, the rows that are suppressed and the number of classes."""
@@ -43,9 +46,48 @@ class Columns:
     heights: Node
 
 
-def violating_rows(sizes: Sizes, k: int) -> int:
-    """The rows in classes of fewer than k; exact although larger classes may be told as k."""
-    return sum(rows for rows in sizes.values() if rows < k)
+@dataclass(frozen=True)
+class Demands:
+    """What a class has to have.
+
+    Attributes:
+        k: rows.
+        diversity: sensitive attribute -> different values, NULL not counted.
+    """
+
+    k: int
+    diversity: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes of a node, by tokens.
+
+    Attributes:
+        sizes: class -> rows; of classes that satisfy at least so many as they need.
+        values: sensitive attribute -> class -> different values, at least so many as they need.
+    """
+
+    sizes: Sizes
+    values: Mapping[str, Sizes]
+
+    def kept(self, demands: Demands) -> Sizes:
+        """Those that satisfy all demands."""
+        return Counter({name: rows for name, rows in self.sizes.items() if self.satisfies(name, demands)})
+
+    def satisfies(self, name: object, demands: Demands) -> bool:
+        """Whether one class does."""
+        return self.sizes[name] >= demands.k and all(
+            self.values[attribute][name] >= least for attribute, least in demands.diversity.items()
+        )
+
+    def violating_rows(self, demands: Demands) -> int:
+        """The rows in classes that do not; exact although larger classes may be told as k."""
+        return sum(rows for name, rows in self.sizes.items() if not self.satisfies(name, demands))
+
+    def fewest_values(self, attribute: str, demands: Demands) -> int | None:
+        """The fewest different values of an attribute in a class that satisfies all demands; None without a class."""
+        return min((self.values[attribute][name] for name in self.kept(demands)), default=None)
 
 
 class PooledEvaluator:
@@ -55,10 +97,10 @@ class PooledEvaluator:
         spec: what to anonymize and how.
         metric: what to optimize; one of :data:`BY_COUNTS`.
         columns: the quasi-identifiers.
-        k: the largest that is asked for.
+        demands: what a class has to have.
         rows: of all parties.
         null_rows: those that are suppressed for a NULL.
-        pooled: node -> the sizes of its classes, told at least up to k.
+        pooled: node -> its classes.
     """
 
     def __init__(
@@ -66,13 +108,13 @@ class PooledEvaluator:
         spec: Spec,
         metric: Metric,
         columns: Columns,
-        k: int,
+        demands: Demands,
         rows: int,
         null_rows: int,
-        pooled: Callable[[Node], Sizes],
+        pooled: Callable[[Node], Classes],
     ) -> None:
         self.metric = metric
-        self.k = k
+        self.demands = demands
         self.rows = rows
         self.null_rows = null_rows
         self.max_suppressed = spec.suppression.max_rows(rows)
@@ -97,7 +139,7 @@ class PooledEvaluator:
         return Question(
             lattice=self.lattice,
             heights=self._columns.heights,
-            monotone=True,  # k-anonymity is, whatever may be suppressed
+            monotone=True,  # both requirements are, whatever may be suppressed
             bound=lambda node: lowered(bounds.of(node)),
             bounds=lambda lattice: [lowered(bound) for bound in bounds.over(lattice)],
             staged=False,
@@ -115,31 +157,31 @@ class PooledEvaluator:
         for node in batch.nodes:
             yield self.verdict(node, self._pooled(node))
 
-    def verdict(self, node: Node, sizes: Sizes) -> Verdict:
-        """The verdict on a node, from the sizes of its classes; with the metric, which costs nothing more."""
-        suppressed = violating_rows(sizes, self.k) + self.null_rows
-        kept = sum(1 for rows in sizes.values() if rows >= self.k)
+    def verdict(self, node: Node, found: Classes) -> Verdict:
+        """The verdict on a node, from its classes; with the metric, which costs nothing more."""
+        suppressed = found.violating_rows(self.demands) + self.null_rows
+        kept, classes = len(found.kept(self.demands)), len(found.sizes)
         measured = Measured(
-            node=node, suppressed=suppressed, classes=len(sizes), kept_classes=kept, sized=(), keyed=(), values={}
+            node=node, suppressed=suppressed, classes=classes, kept_classes=kept, sized=(), keyed=(), values={}
         )
         return Verdict(
             node=node,
             satisfied=suppressed <= self.max_suppressed and suppressed < self.rows,
             prunable=suppressed > self.max_suppressed or suppressed >= self.rows,
             suppressed=suppressed,
-            classes=len(sizes),
+            classes=classes,
             kept_classes=kept,
             metric=self.metric.value(self.counts, measured),
             floor=lowered(self.metric.floor(self.counts, measured)),
         )
 
-    def refuse_other(self, verdict: Verdict, sizes: Sizes) -> None:
+    def refuse_other(self, verdict: Verdict, found: Classes) -> None:
         """See that the chosen node is what it was when it was asked about.
 
         Raises:
             VerificationError: it is not: a party's table has changed.
         """
-        if self.verdict(verdict.node, sizes) != verdict:
+        if self.verdict(verdict.node, found) != verdict:
             raise VerificationError(
                 "the chosen generalization is not what the search measured; did a party's table change meanwhile?"
             )

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from kanon_sql.errors import SpecError, UnsupportedError
 from kanon_sql.frequency import Prepared
 from kanon_sql.models import PrivacyModel
-from kanon_sql.parties.pooled import BY_COUNTS
+from kanon_sql.parties.pooled import BY_COUNTS, Demands
 from kanon_sql.search import HEURISTICS
 from kanon_sql.spec import Spec, TableHierarchy
 
-__all__ = ["k_of", "refuse_other_columns", "refuse_spec"]
+__all__ = ["demands_of", "refuse_other_columns", "refuse_spec"]
 
 _BY_LABELS = ("datafly", "greedy")
 """Heuristics that choose by the number of labels."""
@@ -63,19 +63,25 @@ def refuse_spec(spec: Spec) -> None:
         raise UnsupportedError(refused)
 
 
-def k_of(models: Sequence[PrivacyModel]) -> int:
-    """The largest k that is asked for.
+def demands_of(models: Sequence[PrivacyModel]) -> Demands:
+    """What the requirements ask of a class.
 
     Raises:
-        UnsupportedError: something else than k-anonymity over all quasi-identifiers is.
+        UnsupportedError: one asks for something else than rows or different values, or for other classes.
     """
+    sizes, diversity = [1], dict[str, int]()
     for model in models:
-        if model.name != "k_anonymity" or model.quasi_identifiers is not None or model.least_size is None:
+        plain = model.quasi_identifiers is None and not model.others
+        if plain and model.name == "k_anonymity" and model.least_size is not None:
+            sizes.append(model.least_size)
+        elif plain and model.name == "distinct_l_diversity" and model.attribute is not None:
+            diversity[model.attribute] = max(int(model.parameters()["l"]), diversity.get(model.attribute, 0))
+        else:
             raise UnsupportedError(
                 f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
-                "parties can satisfy k_anonymity over all quasi-identifiers together"
+                "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
             )
-    return max(model.least_size or 1 for model in models)
+    return Demands(max(sizes), diversity)
 
 
 def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared]) -> None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
-from kanon_sql.engines import Column, Workspace, refuse_incomplete
+from kanon_sql.engines import Column, Row, Workspace, refuse_incomplete
 from kanon_sql.errors import UnsupportedError
 from kanon_sql.frequency import FrequencySets, Prepared
-from kanon_sql.hierarchies import exact_value
+from kanon_sql.hierarchies import exact_value, value_text
 from kanon_sql.parties.exchange import MEDIATOR, MOST_TOKENS, Transcript
 from kanon_sql.search import Node
-from kanon_sql.sql import Relation
+from kanon_sql.sql import Relation, Sql
 
 __all__ = ["Site"]
 
@@ -33,7 +33,7 @@ class Site:
     given: Prepared
     label_key: bytes = field(repr=False)
     transcript: Transcript
-    _hashes: dict[tuple[int, int], Relation] = field(default_factory=dict)
+    _hashes: dict[tuple[int | str, int], Relation] = field(default_factory=dict)
     _asked: Iterator[int] = field(default_factory=count)
 
     @property
@@ -46,27 +46,42 @@ class Site:
         """Its frequency sets."""
         return self.given.sets
 
-    def asked(self, node: Node, key: bytes, most: int) -> dict[str, int]:
+    def asked(self, node: Node, key: bytes, most: int | None) -> dict[str, int]:
         """What the mediator gets of a node that the search asks about: token -> rows, or ``most`` where there are more.
 
         Args:
             node: the levels.
             key: what tokens are made with; the same for all parties, and another one for every question.
-            most: rows beyond so many are not told.
+            most: rows beyond so many are not told; None to tell all.
 
         Raises:
             UnsupportedError, InternalError: as :meth:`send`.
         """
         tables, fills, context = self._parts(node, key)
-        quoted = {slot: self.workspace.quoted(table) for slot, table in tables.items()}
-        return self._received({**quoted, **fills}, most, self.sets.kept_rows, asked=True, **context)
+        return self._received({**self._quoted(tables), **fills}, most, self.sets.kept_rows, asked=True, **context)
+
+    def values(self, node: Node, key: bytes, attribute: str, most: int | None) -> list[tuple[str, str]]:
+        """What the mediator gets of the sensitive values in the classes of a node: a class's token, a value's token.
+
+        Args:
+            node: the levels.
+            key: that of the classes; a value's token is made of the class as well, so that no two classes share one.
+            attribute: the sensitive attribute.
+            most: of more different values in a class so many are told; None to tell all.
+        """
+        dialect = self.workspace.dialect
+        tables, fills, context = self._parts(node, key)
+        tables |= {"base": self.sets.values[attribute], "value_hashes": self._value_hashes_of(attribute)}
+        fills["value"] = dialect.keyed_hash(dialect.quote("labels_and_value"), key)
+        context["of_values"] = True
+        return self._received_values("parties/values", {**self._quoted(tables), **fills}, most=most, **context)
 
     def classes(self, node: Node, key: bytes) -> Relation:
         """A scratch table with the packed keys, the token and the rows of each of its classes; as :meth:`asked`."""
         tables, fills, context = self._parts(node, key)
         return self.workspace.make("parties/classes", self._name("classes"), tables, fills, **context)
 
-    def _parts(self, node: Node, key: bytes) -> tuple[dict[str, Relation], dict[str, str], dict[str, tuple[int, ...]]]:
+    def _parts(self, node: Node, key: bytes) -> tuple[dict[str, Relation], dict[str, str], dict[str, Any]]:
         """What a query of the classes of a node is made of: tables, other slots, and the template's values."""
         codes, dialect = self.sets.codes, self.workspace.dialect
         words, labels = codes.keyed(node), self.sets.keyed(node)
@@ -76,9 +91,12 @@ class Site:
         fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
         tables = {f"table_{index}": self._hashes_of(index, node[index]) for index in labels}
         tables["base"] = self.sets.base
-        return tables, fills, {"words": tuple(words), "labels": tuple(labels)}
+        return tables, fills, {"words": tuple(words), "labels": tuple(labels), "of_values": False}
 
-    def written(self, table: Relation, columns: Mapping[str, Column], names: Collection[str], key: bytes) -> Relation:
+    def _quoted(self, tables: Mapping[str, Relation]) -> dict[str, str]:
+        return {slot: self.workspace.quoted(table) for slot, table in tables.items()}
+
+    def written(self, table: Relation, columns: Mapping[str, Column], names: Sequence[str], key: bytes) -> Relation:
         """A scratch table with a token and the rows of each class of a written table, read from the table itself.
 
         Args:
@@ -87,14 +105,33 @@ class Site:
             names: the quasi-identifiers.
             key: what tokens are made with.
         """
+        fills, values = self._written_parts(columns, names, key)
+        return self.workspace.make("parties/written", self._name("written"), {"written": table}, fills, values=values)
+
+    def written_values(
+        self, table: Relation, columns: Mapping[str, Column], names: Sequence[str], key: bytes, attribute: str
+    ) -> list[tuple[str, str]]:
+        """What the mediator gets of the sensitive values in the classes of a written table, as :meth:`values`."""
+        dialect = self.workspace.dialect
+        fills, values = self._written_parts(columns, names, key)
+        fills |= self._quoted({"written": table})
+        text = dialect.quote("held_value")
+        fills["hash_of_value"] = dialect.keyed_hash(text, self.label_key)
+        fills["value"] = dialect.keyed_hash(dialect.quote("labels_and_value"), key)
+        sensitive = value_text(columns[attribute], exact_value(columns[attribute], "checked"))
+        return self._received_values("parties/written_values", fills, values=values, sensitive=sensitive)
+
+    def _written_parts(
+        self, columns: Mapping[str, Column], names: Sequence[str], key: bytes
+    ) -> tuple[dict[str, str], tuple[Sql, ...]]:
+        """What fills the slots of a query of a written table, and the expressions of its quasi-identifiers."""
         dialect = self.workspace.dialect
         fills = {
             f"hash_{index}": dialect.keyed_hash(dialect.quote(f"q{index}"), self.label_key)
             for index, _ in enumerate(names)
         }
         fills["token"] = dialect.keyed_hash(dialect.quote("labels"), key)
-        values = tuple(exact_value(columns[name], "checked") for name in names)
-        return self.workspace.make("parties/written", self._name("written"), {"written": table}, fills, values=values)
+        return fills, tuple(exact_value(columns[name], "checked") for name in names)
 
     def send(self, classes: Relation, expected: int) -> dict[str, int]:
         """What the mediator gets of the classes of the chosen node, or of the written table: token -> rows.
@@ -111,20 +148,32 @@ class Site:
 
     def _received(self, fills: Mapping[str, str], most: int | None, expected: int, **context: Any) -> dict[str, int]:
         """The rows of ``parties/tokens``, counted."""
-        workspace, limit = self.workspace, MOST_TOKENS + 2
-        statement = workspace.compiler.filled("parties/tokens", fills, most=most, limit=limit, **context)
-        rows = workspace.query(statement, limit)
-        if len(rows) == limit:
-            raise UnsupportedError(
-                f"{self.name}: a generalization has more than {MOST_TOKENS:,} classes here, and a party sends no more "
-                "tokens at once; raise minimum_level of the columns with many values"
-            )
+        rows = self._fetched("parties/tokens", fills, most=most, **context)
         sent = {str(token): int(rows) for token, rows in rows if token is not None}
         (total,) = (int(rows) for token, rows in rows if token is None)
         refuse_incomplete("parties/classes", total, expected)
         what = "tokens of classes with their rows" + ("" if most is None else f", at most {most:,} each")
         self.transcript.add(self.name, MEDIATOR, what, sent.items())
         return sent
+
+    def _received_values(self, template: str, fills: Mapping[str, str], **context: Any) -> list[tuple[str, str]]:
+        """Tokens of classes with those of values in them, counted."""
+        pairs = [(str(token), str(value)) for token, value in self._fetched(template, fills, **context)]
+        most = context.get("most")
+        what = "tokens of classes with those of sensitive values" + ("" if most is None else f", at most {most:,} each")
+        self.transcript.add(self.name, MEDIATOR, what, pairs)
+        return pairs
+
+    def _fetched(self, template: str, fills: Mapping[str, str], **context: Any) -> list[Row]:
+        """The rows of a query of tokens, unless there are too many."""
+        workspace, limit = self.workspace, MOST_TOKENS + 2
+        rows = workspace.query(workspace.compiler.filled(template, fills, limit=limit, **context), limit)
+        if len(rows) == limit:
+            raise UnsupportedError(
+                f"{self.name}: a generalization has more than {MOST_TOKENS:,} classes here, and a party sends no more "
+                "tokens at once; raise minimum_level of the columns with many values"
+            )
+        return rows
 
     def suppressed(self, classes: Relation, node: Node, refused: Collection[str]) -> Relation:
         """A scratch table with the packed keys of the classes whose tokens come back as too small.
@@ -166,3 +215,17 @@ class Site:
                 "parties/hashes", f"hashes{index}_{level}", {"lookup": lookup}, fills
             )
         return self._hashes[index, level]
+
+    def _value_hashes_of(self, attribute: str) -> Relation:
+        """The keyed hashes of a sensitive attribute's values by their codes, made when first asked for."""
+        key = (attribute, 0)
+        if key not in self._hashes:
+            workspace, dialect, columns = self.workspace, self.workspace.dialect, self.given.columns
+            self._hashes[key] = workspace.make(
+                "parties/value_hashes",
+                f"value_hashes{len(self._hashes)}",
+                {"reference": self.sets.references[attribute]},
+                {"hash": dialect.keyed_hash(dialect.quote("label"), self.label_key)},
+                text=value_text(columns[attribute], Sql("reference.value")),
+            )
+        return self._hashes[key]

@@ -21,12 +21,12 @@ from typing import Any
 from kanon_sql.engines import Engine, Reporter
 from kanon_sql.errors import SpecError, UnsupportedError, VerificationError
 from kanon_sql.evaluate import Examination, Subject, examine
-from kanon_sql.frequency import explained_if_missing, prepared, source_of
+from kanon_sql.frequency import explained_if_missing, prepared, source_of, value_facts_of
 from kanon_sql.models import PrivacyModel, metric_for, models_of
 from kanon_sql.parties.exchange import MEDIATOR, Transcript, fresh_key
 from kanon_sql.parties.holder import Holder
-from kanon_sql.parties.pooled import Columns, PooledEvaluator, Sizes
-from kanon_sql.parties.refusals import k_of, refuse_spec
+from kanon_sql.parties.pooled import Classes, Columns, Demands, PooledEvaluator
+from kanon_sql.parties.refusals import demands_of, refuse_spec
 from kanon_sql.release import publish, staged
 from kanon_sql.search import Node, Outcome, search
 from kanon_sql.spec import Spec
@@ -59,7 +59,7 @@ class Vertical:
         evaluator: what counted the joined classes.
         outcome: of the search.
         transcript: what crossed.
-        sizes: of the joined classes of the chosen node; none where no node satisfies.
+        classes: the joined ones of the chosen node; none where no node satisfies.
     """
 
     spec: Spec
@@ -68,7 +68,7 @@ class Vertical:
     evaluator: PooledEvaluator
     outcome: Outcome
     transcript: Transcript
-    sizes: Sizes
+    classes: Classes
     _joined: _Joined
 
     @contextmanager
@@ -109,7 +109,7 @@ class Vertical:
 
     def _released(self, node: Node) -> list[tuple[str, ...]]:
         """The cells of every released row, opened only now and only of these."""
-        released = self._joined.released(node, self.evaluator.k)
+        released = self._joined.released(node)
         contents = []
         for holder, own in zip(self.holders, self._joined.divided(node), strict=True):
             table, of_person = holder.contents(own)
@@ -121,16 +121,17 @@ class Vertical:
     def _verified(self, holder: Holder, target: Relation) -> Examination:
         """What the classes of the written table achieve, read from the table alone."""
         workspace = holder.workspace
+        columns = workspace.columns(target)
         subject = Subject(
             table=target,
-            columns=workspace.columns(target),
+            columns=columns,
             quasi_identifiers=list(self.spec.quasi_identifiers),
             references={},
-            facts={},
+            facts={name: value_facts_of(self.models, columns[name]) for name in self.evaluator.demands.diversity},
         )
         found = examine(workspace, subject, self.models)
-        promised = [rows for rows in self.sizes.values() if rows >= self.evaluator.k]
-        if not found.passed or (found.rows, found.classes) != (sum(promised), len(promised)):
+        promised = self.classes.kept(self.evaluator.demands)
+        if not found.passed or (found.rows, found.classes) != (promised.total(), len(promised)):
             raise VerificationError(
                 "verification: the written table does not have the classes that the search has counted (did a source "
                 "change while it was read?); it was dropped"
@@ -144,17 +145,26 @@ class _Joined:
     Args:
         spec: names the quasi-identifiers.
         holders: the parties.
+        demands: what a class has to have.
 
     Attributes:
         persons: a person's token -> the tokens of the person's vectors, one per party.
     """
 
-    def __init__(self, spec: Spec, holders: Sequence[Holder]) -> None:
+    def __init__(self, spec: Spec, holders: Sequence[Holder], demands: Demands) -> None:
         self._holders = holders
+        self._demands = demands
         held = [holder.vectors() for holder in holders]
         common = set(held[0]).intersection(*held[1:])
         self.persons = {person: tuple(own[person] for own in held) for person in sorted(common)}
         self._vectors = Counter(self.persons.values())
+        self._values: dict[str, Counter[tuple[tuple[str, ...], str]]] = {}
+        for attribute in demands.diversity:
+            (holder,) = (holder for holder in holders if attribute in holder.others)
+            value_of = holder.values(attribute)
+            self._values[attribute] = Counter(
+                (vectors, value_of[person]) for person, vectors in self.persons.items() if person in value_of
+            )
         position = {name: index for index, name in enumerate(spec.quasi_identifiers)}
         self._places = [[position[name] for name in holder.given_names] for holder in holders]
         self._classes: dict[tuple[int, Node], dict[str, str]] = {}
@@ -163,18 +173,24 @@ class _Joined:
         """A node of all columns as a node of each party's own."""
         return [tuple(node[place] for place in places) for places in self._places]
 
-    def sizes(self, node: Node) -> Sizes:
-        """The joined classes of a node by their tokens, with their rows."""
+    def classes(self, node: Node) -> Classes:
+        """The joined classes of a node by their tokens, with their rows and their different values."""
         generalized = self._generalized(node)
-        found = Counter[object]()
+        sizes = Counter[object]()
         for vectors, rows in self._vectors.items():
-            found[_class_of(vectors, generalized)] += rows
-        return found
+            sizes[_class_of(vectors, generalized)] += rows
+        values = {
+            attribute: Counter[object](
+                name for name, _ in {(_class_of(vectors, generalized), value) for vectors, value in held}
+            )
+            for attribute, held in self._values.items()
+        }
+        return Classes(sizes, values)
 
-    def released(self, node: Node, k: int) -> list[str]:
-        """The tokens of the persons in joined classes of at least k."""
-        generalized, sizes = self._generalized(node), self.sizes(node)
-        return [person for person, vectors in self.persons.items() if sizes[_class_of(vectors, generalized)] >= k]
+    def released(self, node: Node) -> list[str]:
+        """The tokens of the persons in joined classes that satisfy."""
+        generalized, kept = self._generalized(node), self.classes(node).kept(self._demands)
+        return [person for person, vectors in self.persons.items() if _class_of(vectors, generalized) in kept]
 
     def _generalized(self, node: Node) -> list[dict[str, str]]:
         """Per party, a vector's token -> that of its class; asked once per node of its own."""
@@ -211,7 +227,7 @@ def searched_vertically(
     refuse_spec(spec)
     _refuse_vertical(spec, key)
     models, transcript, person_key = models_of(spec), Transcript(), fresh_key()
-    k = k_of(models)
+    demands = demands_of(models)
     parts = _divided(engines, names, spec, key)
     with ExitStack() as opened:
         holders = []
@@ -220,21 +236,23 @@ def searched_vertically(
             def told(stage: str, nodes: int | None, name: str = name) -> None:
                 report(f"{name}: {stage}", nodes)
 
-            given = opened.enter_context(prepared(engine, own, models, told))
             others = [*own.sensitive, *own.keep]
+            judged = [model for model in models if model.attribute is None]
+            given = opened.enter_context(prepared(engine, own, judged, told))
             holders.append(Holder(name, given, key, others, person_key, transcript))
         _refuse_other_keys(holders)
         report("joining the parties' tokens", None)
-        joined = _Joined(spec, holders)
+        joined = _Joined(spec, holders, demands)
         lookups = {lookup.name: lookup for holder in holders for lookup in holder.sets.lookups}
         columns = Columns(
             list(spec.quasi_identifiers.values()), tuple(lookups[name].height for name in spec.quasi_identifiers)
         )
-        evaluator = PooledEvaluator(spec, metric_for(spec), columns, k, len(joined.persons), 0, joined.sizes)
+        evaluator = PooledEvaluator(spec, metric_for(spec), columns, demands, len(joined.persons), 0, joined.classes)
         report(f"searching the lattice ({spec.search.algorithm})", 0)
         outcome = search(spec.search.algorithm, evaluator.question(), evaluator.answers, **spec.search.options).run()
-        sizes = Counter[object]() if outcome.best is None else joined.sizes(outcome.best.node)
-        yield Vertical(spec, holders, models, evaluator, outcome, transcript, sizes, joined)
+        best = outcome.best
+        classes = Classes(Counter(), {}) if best is None else joined.classes(best.node)
+        yield Vertical(spec, holders, models, evaluator, outcome, transcript, classes, joined)
 
 
 def _refuse_vertical(spec: Spec, key: str) -> None:

@@ -30,15 +30,17 @@ Split = Literal["horizontal", "vertical"]
 LEARNS: dict[str, dict[str, str]] = {
     "horizontal": {
         MEDIATOR: "of each generalization asked about, how many classes each party has, which of them two parties "
-        "share, and how many rows they have, up to k, or all for the chosen one; no label: tokens are keyed hashes, "
-        "with another key for each question; of each party how many rows it has, how many have a NULL, and how many "
+        "share, and how many rows they have, up to k, or all for the chosen one; where l_diversity is asked for, all "
+        "rows, and how many different values, up to l; no label and no value: tokens are keyed hashes, with another "
+        "key for each question; of each party how many rows it has, how many have a NULL, and how many "
         "different values a column has",
-        "each party": "which of its own classes are suppressed, hence that all parties together have fewer than k rows "
-        "of these and at least k of its others; and what the result says",
+        "each party": "which of its own classes are suppressed, hence that these violate the requirements at all "
+        "parties together, and its others do not; and what the result says",
     },
     "vertical": {
         MEDIATOR: "how many persons each party has, which tokens several have, and for these how many rows the joined "
-        "classes of each generalization have; no key and no label: tokens are keyed hashes; and the rows of the joined "
+        "classes of each generalization have, and, where l_diversity is asked for, which persons share a sensitive value; "
+        "no key, label or value: tokens are keyed hashes; and the rows of the joined "
         "release, which it carries to the party where it is published",
         "each party": "which contents of its own rows are released; and what the result says",
         "the party of the release": "the joined release, in random order",
@@ -340,10 +342,10 @@ def _found(
             f"a release of {released:,} of {evaluator.rows:,} {joined}rows satisfies {wanted}; "
             f"{rows_in_words(best.suppressed)} suppressed"
         )
-    kept = [size for size in found.sizes.values() if size >= evaluator.k]
-    smallest = min(kept, default=None)
-    achieved = [Achieved(model, model.achieved(smallest, False), 0, 0) for model in models]
-    examined = Examination(sum(kept), len(kept), smallest, max(kept, default=None), 0, achieved)
+    kept = found.classes.kept(evaluator.demands)
+    smallest = min(kept.values(), default=None)
+    achieved = [Achieved(model, model.achieved(_reached(found, model.attribute), False), 0, 0) for model in models]
+    examined = Examination(kept.total(), len(kept), smallest, max(kept.values(), default=None), 0, achieved)
     return PartiesResult(
         verb=verb,
         verdict="fail" if best is None else "pass",
@@ -372,12 +374,20 @@ def _found(
     )
 
 
+def _reached(found: Horizontal | Vertical, attribute: str | None) -> int | None:
+    """The fewest rows of a released class, or the fewest different values of an attribute."""
+    demands = found.evaluator.demands
+    if attribute is not None:
+        return found.classes.fewest_values(attribute, demands)
+    return min(found.classes.kept(demands).values(), default=None)
+
+
 def _failure(found: Horizontal | Vertical, wanted: str) -> str:
     """Why no node satisfies, in a sentence."""
     evaluator = found.evaluator
     what = "all parties together have" if isinstance(found, Horizontal) else "the parties have together, joined,"
-    if evaluator.rows < evaluator.k:
-        return f"{what} fewer than {evaluator.k} rows, so nothing can be released"
+    if evaluator.rows < evaluator.demands.k:
+        return f"{what} fewer than {evaluator.demands.k} rows, so nothing can be released"
     (verdict,) = evaluator.answers(Batch((evaluator.lattice.top,)))
     return (
         f"no generalization satisfies {wanted}: even at the highest levels allowed {verdict.suppressed:,} of "
@@ -389,9 +399,8 @@ def _notes(found: Horizontal | Vertical, split: Split) -> list[str]:
     spec = found.spec
     if split == "horizontal":
         return [
-            f"the parts are one release: the requirement holds for all of them together, and a part alone may have "
-            f"classes of fewer than {found.evaluator.k} rows; pass them on as one table, in which no column or order "
-            "tells the party",
+            "the parts are one release: the requirements hold for all of them together, and a part alone may have classes "
+            "that violate them; pass them on as one table, in which no column or order tells the party",
             "who has rows at several parties is counted once for each",
         ]
     notes = ["the columns of a joined release are text"]
