@@ -21,7 +21,7 @@ from command_line import run
 import kanon_sql
 from kanon_sql.engines import Engine, Workspace
 from kanon_sql.engines.session import SessionEngine
-from kanon_sql.errors import DatabaseError, SpecError, UnsupportedError, VerificationError
+from kanon_sql.errors import DatabaseError, InternalError, SpecError, UnsupportedError, VerificationError
 from kanon_sql.parties import exchange, holder, horizontal, site, vertical
 from kanon_sql.report.json import parties_schema
 from kanon_sql.sql import Statement
@@ -538,6 +538,37 @@ def test_a_joined_table_that_is_not_what_was_counted_is_dropped(columns_apart: l
         kanon_sql.anonymize_parties(columns_apart, small, split="vertical", key="id")
     tables = columns_apart[0]._connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()  # type: ignore[attr-defined]
     assert ("released",) not in tables
+
+
+def test_a_joined_table_without_a_class_is_dropped(columns_apart: list[Engine]) -> None:
+    """What is missing violates nothing; it is missing all the same."""
+    released = vertical._Joined.released
+
+    def fewer(self: Any, node: Any) -> list[str]:
+        persons = released(self, node)
+        first = self.persons[persons[0]]
+        return [person for person in persons if self.persons[person] != first]
+
+    exact = {"job": {"maximum_level": 0}, "town": {"maximum_level": 0}}
+    with (
+        patch.object(vertical._Joined, "released", fewer),
+        pytest.raises(VerificationError, match="does not have the classes that the search has counted"),
+    ):
+        kanon_sql.anonymize_parties(columns_apart, spec(quasi_identifiers=exact), split="vertical", key="id")
+
+
+def test_a_row_that_a_join_loses_stops_the_run(engines: list[Engine]) -> None:
+    """A class that nobody sees violates nothing: what is sent must hold all rows."""
+    hashes = site.Site._hashes_of
+
+    def loses_a_label(self: Any, index: int, level: int) -> Any:
+        table = hashes(self, index, level)
+        name = self.workspace.quoted(table)
+        self.workspace.engine._connection.execute(f"DELETE FROM {name} WHERE code = (SELECT MIN(code) FROM {name})")
+        return table
+
+    with patch.object(site.Site, "_hashes_of", loses_a_label), pytest.raises(InternalError, match="were judged where"):
+        kanon_sql.plan_parties(engines, spec())
 
 
 def test_what_stands_is_said_where_a_later_party_refuses(
