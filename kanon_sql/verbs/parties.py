@@ -39,9 +39,9 @@ LEARNS: dict[str, dict[str, str]] = {
     },
     "vertical": {
         MEDIATOR: "how many persons each party has, which tokens several have, and for these how many rows the "
-        "joined classes of each generalization have; where l_diversity is asked for, which persons share a sensitive value; no "
-        "key, label or value: tokens are keyed hashes; and the rows of the joined release, which it carries to the "
-        "party where it is published",
+        "joined classes of each generalization have; where l_diversity is asked for, which persons share a sensitive "
+        "value; no key, label or value: tokens are keyed hashes; and the rows of the joined release, which it carries "
+        "to the party where it is published",
         "each party": "which contents of its own rows are released; and what the result says",
         "the party of the release": "the joined release, in random order",
     },
