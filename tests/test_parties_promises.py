@@ -240,6 +240,22 @@ def test_no_more_than_l_values_of_a_class_are_told(spy: Spy) -> None:
     assert sorted(set(counted.values())) == [4, 18]  # two parties, l = 2; and all of the chosen generalization
 
 
+def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
+    """Of a class that is large at one party, more than k rows have to be told when its values may not do."""
+    alike = [("n0x", "nord-0", "same", f"key{n:02}") for n in range(9)]
+    others = [(f"s{n % 2}y", "sued-0", f"ill-{n % 3}", f"key{20 + n}") for n in range(12)]
+    engines = [kanon_sql.connect(site_of(rows)) for rows in ([*alike, *others[:5]], others[5:])]
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE people (job VARCHAR, town VARCHAR, ill VARCHAR, id VARCHAR)")
+        connection.executemany("INSERT INTO people VALUES (?, ?, ?, ?)", [*alike, *others])
+        for limit in (4, 9):
+            asked = spec(privacy=DIVERSE, suppression={"limit": limit})
+            expected = kanon_sql.plan(kanon_sql.connect(connection), asked, beside=None)
+            result = kanon_sql.plan_parties(engines, asked)
+            assert result.node == expected.node
+            assert result.rows["suppressed"] == expected.rows["suppressed"] == (9 if limit == 9 else 0)
+
+
 def test_a_party_gets_back_tokens_of_its_own_alone(engines: list[Engine], spy: Spy) -> None:
     sent_back: list[tuple[str, set[str]]] = []
     load = Workspace.load

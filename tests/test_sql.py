@@ -617,14 +617,16 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
 
 def run_parties() -> None:
     columns: dict[str, Any] = {"quasi_identifiers": {"n": {"sql": ["x % 2"]}, "s": {}}, "release": "together"}
-    asked: dict[str, Any] = {"search": {"metric": "precision"}, "privacy": [{"k_anonymity": 3}], "identifiers": ["id"]}
-    spec = spec_of(BY_AGE, **columns, **asked, sensitive=[], suppression={"limit": 0.5})
+    asked: dict[str, Any] = {"search": {"metric": "precision"}, "identifiers": ["id"], "sensitive": ["d"]}
+    privacy = [{"k_anonymity": 3}, {"l_diversity": {"attribute": "d", "l": 2}}]
+    spec = spec_of(BY_AGE, **columns, **asked, privacy=privacy, suppression={"limit": 0.5})
     with duckdb.connect() as one, duckdb.connect() as other:
-        rows = "SELECT i AS id, i % 7 AS n, CASE WHEN i = 4 THEN 'odd' ELSE 'even' END AS s FROM range(20) r(i)"
-        one.execute(f"CREATE TABLE t AS {rows}")
-        other.execute(f"CREATE TABLE t AS {rows} WHERE i < 9")
+        values = "i AS id, i % 7 AS n, CASE WHEN i = 4 THEN 'odd' ELSE 'even' END AS s, i % 3 AS d"
+        one.execute(f"CREATE TABLE t AS SELECT {values} FROM range(20) r(i)")
+        other.execute(f"CREATE TABLE t AS SELECT {values} FROM range(9) r(i)")
         assert kanon_sql.anonymize_parties([kanon_sql.connect(one), kanon_sql.connect(other)], spec).passed
         one.execute("ALTER TABLE t DROP COLUMN s")
+        one.execute("ALTER TABLE t DROP COLUMN d")
         other.execute("ALTER TABLE t DROP COLUMN n")
         engines = [kanon_sql.connect(one), kanon_sql.connect(other)]
         assert kanon_sql.anonymize_parties(engines, spec, split="vertical", key="id").passed

@@ -399,8 +399,8 @@ def _notes(found: Horizontal | Vertical, split: Split) -> list[str]:
     spec = found.spec
     if split == "horizontal":
         return [
-            "the parts are one release: the requirements hold for all of them together, and a part alone may have classes "
-            "that violate them; pass them on as one table, in which no column or order tells the party",
+            "the parts are one release: the requirements hold for all of them together, and a part alone may have "
+            "classes that violate them; pass them on as one table, in which no column or order tells the party",
             "who has rows at several parties is counted once for each",
         ]
     notes = ["the columns of a joined release are text"]
