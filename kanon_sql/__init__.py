@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.estimate import estimate
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
     from kanon_sql.verbs.ledger import ledger
+    from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import Result
@@ -32,6 +33,7 @@ __all__ = [
     "Budget",
     "HierarchyResult",
     "KanonError",
+    "PartiesResult",
     "Republication",
     "RequirementNotMet",
     "Result",
@@ -41,6 +43,7 @@ __all__ = [
     "Tabulation",
     "__version__",
     "anonymize",
+    "anonymize_parties",
     "apply",
     "audit",
     "check",
@@ -52,6 +55,7 @@ __all__ = [
     "html_report",
     "ledger",
     "plan",
+    "plan_parties",
     "render",
     "risk",
     "tabulate",
@@ -62,6 +66,7 @@ _HOME = {
     "Budget": "kanon_sql.evaluate.budget",
     "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
+    "PartiesResult": "kanon_sql.verbs.parties",
     "Republication": "kanon_sql.disclosure.invariance",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.verbs.result",
@@ -70,6 +75,7 @@ _HOME = {
     "TableSpec": "kanon_sql.spec",
     "Tabulation": "kanon_sql.verbs.tabulate",
     "anonymize": "kanon_sql.verbs.anonymize",
+    "anonymize_parties": "kanon_sql.verbs.parties",
     "apply": "kanon_sql.verbs.apply",
     "audit": "kanon_sql.verbs.audit",
     "check": "kanon_sql.verbs.check",
@@ -81,6 +87,7 @@ _HOME = {
     "html_report": "kanon_sql.report.html",
     "ledger": "kanon_sql.verbs.ledger",
     "plan": "kanon_sql.verbs.plan",
+    "plan_parties": "kanon_sql.verbs.parties",
     "render": "kanon_sql.verbs.render",
     "risk": "kanon_sql.verbs.risk",
     "tabulate": "kanon_sql.verbs.tabulate",

@@ -35,6 +35,7 @@ ROOMS = [
     "evaluate",
     "recode",
     "release",
+    "parties",  # the protocols between several databases
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
     "verbs",

@@ -615,6 +615,23 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
 
 
+def run_parties() -> None:
+    columns: dict[str, Any] = {"quasi_identifiers": {"n": {"sql": ["x % 2"]}, "s": {}}, "release": "together"}
+    asked: dict[str, Any] = {"search": {"metric": "precision"}, "identifiers": ["id"], "sensitive": ["d"]}
+    privacy = [{"k_anonymity": 3}, {"l_diversity": {"attribute": "d", "l": 2}}]
+    spec = spec_of(BY_AGE, **columns, **asked, privacy=privacy, suppression={"limit": 0.5})
+    with duckdb.connect() as one, duckdb.connect() as other:
+        values = "i AS id, i % 7 AS n, CASE WHEN i = 4 THEN 'odd' ELSE 'even' END AS s, i % 3 AS d"
+        one.execute(f"CREATE TABLE t AS SELECT {values} FROM range(20) r(i)")
+        other.execute(f"CREATE TABLE t AS SELECT {values} FROM range(9) r(i)")
+        assert kanon_sql.anonymize_parties([kanon_sql.connect(one), kanon_sql.connect(other)], spec).passed
+        one.execute("ALTER TABLE t DROP COLUMN s")
+        one.execute("ALTER TABLE t DROP COLUMN d")
+        other.execute("ALTER TABLE t DROP COLUMN n")
+        engines = [kanon_sql.connect(one), kanon_sql.connect(other)]
+        assert kanon_sql.anonymize_parties(engines, spec, split="vertical", key="id").passed
+
+
 @pytest.mark.slow
 def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
     run_on_the_demo(tmp_path)
@@ -633,6 +650,7 @@ def test_every_template_is_used(used: set[str], tmp_path: Path) -> None:
         run_rows_and_records(connection)
         run_attacks(connection)
         run_other_verbs(connection, tmp_path)
+    run_parties()
     # A rollup is built only when it pays, which no small run does; it has a test of its own. The
     # others serve engines whose DDL cannot be rolled back, scratch tables in a schema, and padded texts.
     rare = {"hierarchies/blank_ends", "hierarchies/forms", "hierarchies/form_counts"}

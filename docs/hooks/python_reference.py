@@ -17,11 +17,11 @@ SECTIONS = {
     "Connect": ["connect", "Spec", "TableSpec"],
     "Verbs": [
         "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "hierarchy", "compare", "estimate",
-        "render", "ledger",
+        "render", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],
-    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation"],
+    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation", "PartiesResult"],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
 

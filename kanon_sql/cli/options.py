@@ -13,18 +13,23 @@ from kanon_sql.cli.complete import one_of, paths
 
 __all__ = [
     "AllMinimal",
+    "At",
     "CheckFormat",
     "Database",
     "Format",
+    "Key",
     "MaxBytes",
     "MaxSeconds",
     "MaxStatements",
     "MemoryLimit",
     "OutputFormat",
+    "Parties",
     "Quiet",
     "ReportFile",
     "ScratchMode",
     "SpecFile",
+    "Split",
+    "SplitOption",
     "Threads",
     "Timeout",
     "Verbose",
@@ -37,6 +42,13 @@ class OutputFormat(StrEnum):
 
     text = "text"
     json = "json"
+
+
+class Split(StrEnum):
+    """How a table is split between parties."""
+
+    horizontal = "horizontal"
+    vertical = "vertical"
 
 
 class CompareFormat(StrEnum):
@@ -180,5 +192,37 @@ ReportFile = Annotated[
     Path | None,
     typer.Option(
         "--report", metavar="PATH", show_default=False, help="Also write a report, one HTML file that opens offline."
+    ),
+]
+Parties = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--party",
+        metavar="DATABASE",
+        callback=lambda values: [_database(value) for value in values] if values else None,
+        show_default=False,
+        help="Instead of --database: the database of one party of several; give it for each.",
+    ),
+]
+SplitOption = Annotated[
+    Split,
+    typer.Option("--split", help="With --party: every party has rows of its own (horizontal), or columns (vertical)."),
+]
+Key = Annotated[
+    str | None,
+    typer.Option(
+        "--key",
+        metavar="COLUMN",
+        show_default=False,
+        help="With --split vertical: the column that every party has; one of the spec's identifiers.",
+    ),
+]
+At = Annotated[
+    int,
+    typer.Option(
+        "--at",
+        metavar="N",
+        min=1,
+        help="With --split vertical: the number of the party where the joined release is published.",
     ),
 ]

@@ -9,7 +9,7 @@ import errno
 import gc
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -55,6 +55,7 @@ class Session:
         self.verbose = verbose
         self.stage: str | None = None
         self.engine: Engine | None = None
+        self.engines: list[Engine] = []  # of parties; the first of them is ``engine`` too
         self._status: Status | None = None
         self._meter: Meter | None = None
         self._written = 0
@@ -90,6 +91,22 @@ class Session:
         )
         return self.engine
 
+    def connect_parties(
+        self, databases: Sequence[str], *, read_only: Sequence[bool], scratch: str | None
+    ) -> list[Engine]:
+        """Open the database of every party; the session closes them.
+
+        Args:
+            databases: theirs.
+            read_only: for each, whether nothing is written there.
+            scratch: where scratch tables live.
+        """
+        for database, reads in zip(databases, read_only, strict=True):
+            first = self.engine
+            self.engines.append(self.connect(database, read_only=reads, scratch=scratch))
+            self.engine = first or self.engine
+        return self.engines
+
     def keep_below(self, max_bytes: str | None, spec: Spec, verb: str) -> None:
         """Refuse a verb whose reading of the source would take more bytes than the user allows."""
         if max_bytes is not None and self.engine is not None:
@@ -100,8 +117,12 @@ class Session:
 
     def cancel(self) -> None:
         """Stop the running statement; called from another thread."""
-        if self.engine is not None:
-            self.engine.cancel()
+        for engine in self._connected():
+            engine.cancel()
+
+    def _connected(self) -> Sequence[Engine]:
+        """The database, or those of all parties."""
+        return self.engines or ([] if self.engine is None else [self.engine])
 
     def patient_budget(self, seconds: float | None, statements: int | None) -> Budget:
         """A budget for a search that Ctrl-C ends as well, at the best node found so far."""
@@ -170,9 +191,9 @@ class Session:
         """End the progress display, write what is left of the log, close the database."""
         self.pause()
         self.log()
-        if self.engine is not None:
-            self.engine.close()
-            self.engine = None
+        for engine in self._connected():
+            engine.close()
+        self.engine, self.engines = None, []
 
 
 def _safe(text: str) -> str:

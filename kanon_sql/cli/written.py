@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -112,6 +112,6 @@ def print_text(content: RenderableType) -> None:
     text.print_text(content)
 
 
-def exit_with(passed: bool) -> None:
+def exit_with(passed: bool) -> NoReturn:
     """End the verb: code 0, or 1 for requirements that are not met."""
     raise typer.Exit(int(ExitCode.PASS if passed else ExitCode.FAIL))

@@ -71,11 +71,11 @@ _MANY = 1_000_000
 _FUNCTIONS = frozenset(
     """
     + - * / % = <=> < <= > >= & || ! and between case cast not or in like abs ceil ceiling char_length
-    character_length coalesce concat count date date_add date_format date_part date_sub dense_rank div explode
+    character_length coalesce concat count date date_add date_format date_part date_sub dense_rank div encode explode
     extract floor from_utc_timestamp greatest if ifnull isnotnull isnull lag lead least left length ln log
     lower ltrim max min mod nullif nvl pmod power rand random range rank repeat replace right round row_number
-    rpad lpad rtrim string stack substr substring sum to_date to_timestamp to_utc_timestamp translate trim
-    trunc typeof upper when
+    rpad lpad rtrim sha2 string stack substr substring sum to_date to_timestamp to_utc_timestamp translate trim
+    trunc typeof unhex upper when
     """.split()
 )
 """Functions of Spark's that our SQL calls, its operators among them."""

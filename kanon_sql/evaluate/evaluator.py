@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
-from math import isfinite
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -22,7 +21,7 @@ from kanon_sql.evaluate.node_statements import NodeRow, NodeStatements
 from kanon_sql.evaluate.rollup import Covering, Coverings
 from kanon_sql.frequency import FrequencySets, count_attributes, holds_all
 from kanon_sql.models import Bounds, Loss, Measured, Metric, Monotonicity, PrivacyModel, TCloseness, closeness_among
-from kanon_sql.search import Batch, Lattice, Node, Question, Ranked, Verdict, metric_of, rounded
+from kanon_sql.search import Batch, Lattice, Node, Question, Verdict, lowered, metric_of, preference, rounded
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation
 
@@ -127,10 +126,10 @@ class Evaluator:
             lattice=Lattice(tuple(limit.minimum_level for limit in limits), top),
             heights=self.heights,
             monotone=all(self._sound),
-            bound=lambda node: _below(bounds.of(node)),
-            bounds=lambda lattice: [_below(bound) for bound in bounds.over(lattice)],
+            bound=lambda node: lowered(bounds.of(node)),
+            bounds=lambda lattice: [lowered(bound) for bound in bounds.over(lattice)],
             staged=self.metric.staged,
-            least=lambda verdict: _below(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
+            least=lambda verdict: lowered(self.metric.least(self.counts, verdict.node, verdict.suppressed)),
             expected=lambda verdict: self.metric.expected(self.counts, verdict.node, verdict.suppressed),
             rank=lambda verdict: (rounded(metric_of(verdict)), self.preference(verdict), verdict.node),
             prefer=lambda verdict: (self.preference(verdict), rounded(metric_of(verdict)), verdict.node),
@@ -141,14 +140,7 @@ class Evaluator:
 
     def preference(self, verdict: Verdict) -> float:
         """The preference criterion of a node; lower is better (Samarati 2001, section 3.2)."""
-        if self.prefer == "minimum_suppression":
-            return verdict.suppressed
-        if self.prefer == "minimum_absolute_distance":
-            return sum(verdict.node)
-        if self.prefer == "minimum_relative_distance":
-            return rounded(sum(level / height for level, height in zip(verdict.node, self.heights, strict=True)))
-        assert verdict.kept_classes is not None, "preferences are compared between verdicts with a metric"
-        return -verdict.kept_classes
+        return preference(self.prefer, verdict, self.heights)
 
     def ask(self, batch: Batch) -> list[Verdict]:
         """The verdicts of a batch: as few statements as the engine takes."""
@@ -353,7 +345,7 @@ class Evaluator:
         return replace(
             judged,
             metric=metric.value(self.counts, measured),
-            floor=_below(metric.floor(self.counts, measured)),
+            floor=lowered(metric.floor(self.counts, measured)),
         )
 
     def _measured(
@@ -390,10 +382,3 @@ class Evaluator:
             classes=None,
             kept_classes=None,
         )
-
-
-def _below(bound: float) -> float:
-    """A little below a bound, so that rounding cannot break it."""
-    if isinstance(bound, Ranked):
-        return bound.below()
-    return bound - 1e-9 * abs(bound) if isfinite(bound) else bound

@@ -11,6 +11,7 @@ __all__ = [
     "html",
     "json",
     "ledger",
+    "parties",
     "pictures",
     "pipelines",
     "risk",

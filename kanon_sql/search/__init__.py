@@ -27,7 +27,7 @@ from kanon_sql.search.lattice import Lattice, Node, generalizes
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.ranked import Ranked
 from kanon_sql.search.samarati import samarati
-from kanon_sql.search.tags import metric_of, rounded
+from kanon_sql.search.tags import lowered, metric_of, preference, rounded
 from kanon_sql.search.top_down import top_down
 
 __all__ = [
@@ -53,7 +53,9 @@ __all__ = [
     "generalizes",
     "hopeless",
     "k_optimize",
+    "lowered",
     "metric_of",
+    "preference",
     "rounded",
     "search",
 ]

@@ -7,13 +7,25 @@ et al. 2012, section III): a verdict about one node decides all nodes above or b
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from math import prod
+from math import isfinite, prod
 
 from kanon_sql.search.base import Batch, Question, Verdict
 from kanon_sql.search.lattice import Lattice, Node
 from kanon_sql.search.ranked import Ranked
 
-__all__ = ["BATCH", "FEW", "Tags", "ask", "can_win", "holds", "measure", "metric_of", "rounded"]
+__all__ = [
+    "BATCH",
+    "FEW",
+    "Tags",
+    "ask",
+    "can_win",
+    "holds",
+    "lowered",
+    "measure",
+    "metric_of",
+    "preference",
+    "rounded",
+]
 
 BATCH = 64
 """The most nodes in one question: one generated query answers them together."""
@@ -166,3 +178,28 @@ class Tags:
                 if not marks[neighbour] & bit:
                     marks[neighbour] |= bit
                     todo.append(neighbour)
+
+
+def lowered(bound: float) -> float:
+    """A little below a bound, so that rounding cannot break it."""
+    if isinstance(bound, Ranked):
+        return bound.below()
+    return bound - 1e-9 * abs(bound) if isfinite(bound) else bound
+
+
+def preference(prefer: str, verdict: Verdict, heights: Node) -> float:
+    """The preference criterion of a node; lower is better (Samarati 2001, section 3.2).
+
+    Args:
+        prefer: the criterion's name.
+        verdict: on the node.
+        heights: per quasi-identifier, the level of its top value.
+    """
+    if prefer == "minimum_suppression":
+        return verdict.suppressed
+    if prefer == "minimum_absolute_distance":
+        return sum(verdict.node)
+    if prefer == "minimum_relative_distance":
+        return rounded(sum(level / height for level, height in zip(verdict.node, heights, strict=True)))
+    assert verdict.kept_classes is not None, "preferences are compared between verdicts with a metric"
+    return -verdict.kept_classes

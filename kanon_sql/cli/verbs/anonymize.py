@@ -9,17 +9,22 @@ import typer
 from kanon_sql.cli.given import MEMORY, load_spec, need_database
 from kanon_sql.cli.options import (
     AllMinimal,
+    At,
     Database,
     Format,
+    Key,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
     MemoryLimit,
     OutputFormat,
+    Parties,
     Quiet,
     ReportFile,
     ScratchMode,
     SpecFile,
+    Split,
+    SplitOption,
     Threads,
     Timeout,
     Verbose,
@@ -41,11 +46,16 @@ __all__ = ["anonymize"]
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
+        "kanon-sql anonymize spec.yml --party a.duckdb --party b.duckdb --split vertical --key ssn --at 2",
     )
 )
 def anonymize(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    party: Parties = None,
+    split: SplitOption = Split.horizontal,
+    key: Key = None,
+    at: At = 1,
     all_minimal: AllMinimal = False,
     manifest: Annotated[
         Path | None,
@@ -78,6 +88,10 @@ def anonymize(
     one step, replacing an earlier release. The manifest says how, and holds no value of
     the data. Exit code 1 says that no generalization that meets the requirements was found:
     nothing was published. Ctrl-C publishes nothing.
+
+    With --party for each of several databases, the table is split between them. Split
+    horizontally, every party's part is published in its own database; split vertically, the
+    joined release is published at one party. Manifests are in the databases only.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.evaluate import Budget
@@ -86,6 +100,34 @@ def anonymize(
         refuse_report_path(report_file, "--report")
         if manifest is not None and no_manifest_file:
             raise SpecError("--manifest and --no-manifest-file exclude each other; leave one out")
+        if party is not None or key is not None or split is Split.vertical or at != 1:
+            from kanon_sql.cli.parties import refuse_other_options, run_parties
+
+            refuse_other_options(
+                {
+                    "--database": database != MEMORY,
+                    "--all-minimal": all_minimal,
+                    "--manifest": manifest is not None,
+                    "--max-seconds": max_seconds is not None,
+                    "--max-statements": max_statements is not None,
+                    "--max-bytes": max_bytes is not None,
+                    "--report": report_file is not None,
+                    "--threads": threads is not None,
+                    "--memory-limit": memory_limit is not None,
+                }
+            )
+            parties = party or []
+            run_parties(
+                run,
+                load_spec(spec_file),
+                parties,
+                output,
+                split=split,
+                key=key,
+                scratch=scratch,
+                timeout=timeout,
+                at=at,
+            )
         if database == MEMORY:
             raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
         spec = load_spec(spec_file)

@@ -9,15 +9,19 @@ from kanon_sql.cli.options import (
     AllMinimal,
     Database,
     Format,
+    Key,
     MaxBytes,
     MaxSeconds,
     MaxStatements,
     MemoryLimit,
     OutputFormat,
+    Parties,
     Quiet,
     ReportFile,
     ScratchMode,
     SpecFile,
+    Split,
+    SplitOption,
     Threads,
     Timeout,
     Verbose,
@@ -49,11 +53,15 @@ __all__ = ["plan"]
         "kanon-sql plan spec.yml -d clinic.duckdb --explain",
         "kanon-sql plan spec.yml -d clinic.duckdb --beside local",
         "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
+        "kanon-sql plan spec.yml --party north.duckdb --party postgresql://user@host/south",
     )
 )
 def plan(
     spec_file: SpecFile,
     database: Database = MEMORY,
+    party: Parties = None,
+    split: SplitOption = Split.horizontal,
+    key: Key = None,
     all_minimal: AllMinimal = False,
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Only ask the database what reading the source would cost.")
@@ -95,6 +103,9 @@ def plan(
 
     Ctrl-C during the search shows the best generalization so far, with exit code 130; a
     second Ctrl-C ends at once.
+
+    With --party for each of several databases, the table is split between them, and no
+    party's rows leave its database.
     """
     with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
         from kanon_sql.verbs.plan import plan as run_plan
@@ -103,6 +114,26 @@ def plan(
         if estimate and report_file is not None:
             raise SpecError("--estimate and --report exclude each other; an estimate has nothing to report")
         spec = load_spec(spec_file)
+        if party is not None or key is not None or split is Split.vertical:
+            from kanon_sql.cli.parties import refuse_other_options, run_parties
+
+            refuse_other_options(
+                {
+                    "--database": database != MEMORY,
+                    "--all-minimal": all_minimal,
+                    "--estimate": estimate,
+                    "--explain": explain,
+                    "--bound": bound,
+                    "--beside": beside not in ("quick", "none"),
+                    "--max-seconds": max_seconds is not None,
+                    "--max-statements": max_statements is not None,
+                    "--max-bytes": max_bytes is not None,
+                    "--report": report_file is not None,
+                    "--threads": threads is not None,
+                    "--memory-limit": memory_limit is not None,
+                }
+            )
+            run_parties(run, spec, party or [], output, split=split, key=key, scratch=scratch, timeout=timeout)
         engine = run.connect(database, read_only=True, threads=threads, memory_limit=memory_limit, scratch=scratch)
         if estimate:
             _print_estimate(run, engine, spec, output, timeout)

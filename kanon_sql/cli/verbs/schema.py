@@ -21,6 +21,7 @@ __all__ = ["schema"]
         "kanon-sql schema --compare",
         "kanon-sql schema --table-spec",
         "kanon-sql schema --tabulate",
+        "kanon-sql schema --parties",
     )
 )
 def schema(
@@ -30,6 +31,7 @@ def schema(
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
     table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
+    of_parties: Annotated[bool, typer.Option("--parties", help="The schema of a result with --party.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -37,11 +39,12 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate > 1:
+        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate + of_parties > 1:
             raise SpecError(
-                "--result, --audit, --risk, --compare, --table-spec and --tabulate exclude each other; give one of them"
+                "--result, --audit, --risk, --compare, --table-spec, --tabulate and --parties exclude each other; give "
+                "one of them"
             )
-        if result or of_audit or of_risk or of_compare or of_tabulate:
+        if result or of_audit or of_risk or of_compare or of_tabulate or of_parties:
             from kanon_sql.report import json
 
             asked = {
@@ -49,6 +52,7 @@ def schema(
                 json.risk_schema: of_risk,
                 json.comparison_schema: of_compare,
                 json.tabulation_schema: of_tabulate,
+                json.parties_schema: of_parties,
                 json.result_schema: result,
             }
             print_json(next(schema for schema, wanted in asked.items() if wanted)())

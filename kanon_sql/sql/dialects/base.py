@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 
 from sqlglot import exp
 
+from kanon_sql.errors import UnsupportedError
 from kanon_sql.sql.patience import checkpoint
 
 __all__ = ["WORD", "Dialect", "mark_text", "marked_run", "replaced"]
@@ -19,6 +20,9 @@ WORD = 62
 
 
 _MARK = "anonymized by kanon_sql, run "
+
+_BLOCK = 64
+"""Bytes of a block of SHA-256, to which HMAC pads its key."""
 
 
 def mark_text(run_id: str) -> str:
@@ -57,6 +61,9 @@ class Dialect(ABC):
         selects_values: VALUES can be selected from, with a name for every column.
         numbers_classes: a WITH clause that is read twice is computed once, and numbering the classes of a table pays.
         reads_columns: who groups a WITH clause by one of its columns reads that column of the table alone.
+        keyed: HMAC-SHA256 (RFC 2104) of ``{text}`` as lower-case hex, by the engine's own SHA-256 from the key in hex,
+            padded for the inner and the outer hash (``{inner}``, ``{outer}``), or as it is (``{key}``); None where
+            that was not tried.
     """
 
     name: ClassVar[str]
@@ -71,6 +78,7 @@ class Dialect(ABC):
     selects_values: ClassVar[bool] = True
     numbers_classes: ClassVar[bool] = False
     reads_columns: ClassVar[bool] = False
+    keyed: ClassVar[str | None] = None
 
     @abstractmethod
     def exact(self, text: exp.Expr) -> exp.Expr:
@@ -140,6 +148,25 @@ class Dialect(ABC):
     def text(self, value: str | None) -> str:
         """Text as a column of a query: a literal, cast and collated where a bare one would not do."""
         return self.literal(value)
+
+    def keyed_hash(self, text: str, key: bytes) -> str:
+        """HMAC-SHA256 of a text in UTF-8 as 64 hexadecimal digits, the same on every engine; not of NULL.
+
+        Args:
+            text: in this dialect.
+            key: at most 64 bytes.
+
+        Raises:
+            UnsupportedError: the engine's SHA-256 was not tried, or it has none.
+        """
+        if self.keyed is None:
+            raise UnsupportedError(
+                f"{self.name}: keyed hashes were not tried on it, and tokens of parties are nothing else; move this "
+                "party's table to DuckDB, PostgreSQL, SQLite, MariaDB, ClickHouse or Spark"
+            )
+        padded = key.ljust(_BLOCK, b"\0")
+        inner, outer = (bytes(byte ^ pad for byte in padded).hex() for pad in (0x36, 0x5C))
+        return self.keyed.format(text=text, inner=inner, outer=outer, key=key.hex())
 
     def create_as(self, table: str, query: str, temporary: bool) -> str:
         """Create a table from a query.

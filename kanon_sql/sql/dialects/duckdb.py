@@ -22,6 +22,7 @@ class DuckDB(Dialect):
     sqlglot = "duckdb"
     numbers_classes = True
     reads_columns = True
+    keyed = "SHA256(UNHEX('{outer}') || UNHEX(SHA256(UNHEX('{inner}') || ENCODE({text}))))"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever ``default_collation`` says."""

@@ -33,6 +33,10 @@ class MariaDB(Dialect):
     longest_name = (64, "characters")
     sized_text = True
     selects_values = False
+    keyed = (
+        "SHA2(CONCAT(UNHEX('{outer}'), "
+        "UNHEX(SHA2(CONCAT(UNHEX('{inner}'), CAST(CONVERT({text} USING utf8mb4) AS BINARY)), 256))), 256)"
+    )
     collation: ClassVar[str] = "utf8mb4_nopad_bin"
     longest_text: ClassVar[int] = 16_383  # what VARCHAR holds in utf8mb4
 

@@ -15,6 +15,10 @@ class Postgres(Dialect):
     name = "postgres"
     sqlglot = "postgres"
     longest_name = (63, "bytes")
+    keyed = (
+        "ENCODE(SHA256(DECODE('{outer}', 'hex') "
+        "|| SHA256(DECODE('{inner}', 'hex') || CONVERT_TO({text}, 'UTF8'))), 'hex')"
+    )
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Collation C: byte by byte, also where the database's collation is not deterministic."""

@@ -22,6 +22,7 @@ class Spark(Dialect):
     backslash = "in literals"
     inserts = False
     deletes = False
+    keyed = "SHA2(CONCAT(UNHEX('{outer}'), UNHEX(SHA2(CONCAT(UNHEX('{inner}'), ENCODE({text}, 'UTF-8')), 256))), 256)"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """Byte by byte, whatever the column's collation is."""

@@ -29,6 +29,7 @@ class SQLite(Dialect):
     name = "sqlite"
     sqlglot = "sqlite"
     typed = False
+    keyed = "LOWER(HEX(kanon_keyed(x'{key}', CAST({text} AS BLOB), 'sha256')))"
 
     def exact(self, text: exp.Expr) -> exp.Expr:
         """The binary collation, whatever the column's is.

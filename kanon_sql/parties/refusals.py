@@ -1,0 +1,110 @@
+"""What parties cannot do together, refused with the reason before anything crosses between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kanon_sql.errors import SpecError, UnsupportedError
+from kanon_sql.frequency import Prepared
+from kanon_sql.models import PrivacyModel
+from kanon_sql.parties.pooled import BY_COUNTS, Demands
+from kanon_sql.search import HEURISTICS
+from kanon_sql.spec import Spec, TableHierarchy
+
+__all__ = ["demands_of", "refuse_other_columns", "refuse_spec"]
+
+_BY_LABELS = ("datafly", "greedy")
+"""Heuristics that choose by the number of labels."""
+
+_BY_LEVELS = ("precision", "height")
+"""Metrics whose bounds follow from the levels."""
+
+
+def refuse_spec(spec: Spec) -> None:
+    """Refuse what is only known of a table that is in one place.
+
+    Raises:
+        UnsupportedError: says what, and what to do.
+    """
+    search = spec.search
+    reasons = [
+        (spec.unit is not None, "unit: who has rows at several parties would be counted once at each; leave unit out, "
+         "and keep one row per person"),
+        (not spec.recoding.is_full_domain, f"recoding: {spec.recoding.method} divides a table by its values, which "
+         "would have to cross; use recoding: full_domain"),
+        (spec.recoding.keep is not None, "recoding.keep: what is kept would be the recoding of all parties; leave it "
+         "out"),
+        (spec.ledger is not None, "ledger: releases are compared in one database; leave it out"),
+        (spec.suppression.style == "mask", "suppression.style: mask makes one class of the rows that are suppressed "
+         "at all parties; use style: drop"),
+        (spec.source.file is not None, "source: one file would be read for every party; name a table, a view or a "
+         "query that each party's database has"),
+        (search.algorithm in _BY_LABELS, f"search.algorithm: {search.algorithm} goes by how many labels occur, which "
+         "no party tells; use optimal, samarati, incognito, exhaustive or top_down"),
+        (search.algorithm in HEURISTICS and search.metric not in _BY_LEVELS, f"search.algorithm: {search.algorithm} "
+         "would go another way than over one table: no party tells how many labels occur, by which the metric "
+         f"{search.metric} is bounded; use the metric {' or '.join(_BY_LEVELS)}, or the algorithm optimal"),
+        (search.of_intervals, f"search.algorithm: {search.algorithm} cuts domains between values, which would have to "
+         "cross; use optimal, samarati, incognito or exhaustive"),
+        (search.matrix or search.variant != "basic", "search: matrix and variant prepare tables in one database; "
+         "leave them out"),
+        (search.metric not in BY_COUNTS, f"search.metric: {search.metric} looks at how often values occur, which would "
+         f"have to cross; use {', '.join(BY_COUNTS[:-1])} or {BY_COUNTS[-1]}"),
+    ]  # fmt: skip
+    for name, column in spec.quasi_identifiers.items():
+        in_table = isinstance(column.hierarchy, TableHierarchy)
+        reasons += [
+            (in_table, f"quasi_identifiers.{name}: a hierarchy in a table may differ from party to party; give "
+             "it as a file or a tree"),
+            (column.parents == "several", f"quasi_identifiers.{name}: parents: several chooses parents by the rows of "
+             "a table, and each party has others; give every value one parent"),
+        ]  # fmt: skip
+    for refused in (f"parties: {reason}" for applies, reason in reasons if applies):
+        raise UnsupportedError(refused)
+
+
+def demands_of(models: Sequence[PrivacyModel]) -> Demands:
+    """What the requirements ask of a class.
+
+    Raises:
+        UnsupportedError: one asks for something else than rows or different values, or for other classes.
+    """
+    sizes, diversity = [1], dict[str, int]()
+    for model in models:
+        plain = model.quasi_identifiers is None and not model.others
+        if plain and model.name == "k_anonymity" and model.least_size is not None:
+            sizes.append(model.least_size)
+        elif plain and model.name == "distinct_l_diversity" and model.attribute is not None:
+            diversity[model.attribute] = max(int(model.parameters()["l"]), diversity.get(model.attribute, 0))
+        else:
+            raise UnsupportedError(
+                f"parties: {model.label} is judged by values that would have to cross, or by classes of other columns; "
+                "parties can satisfy k_anonymity and distinct l_diversity over all quasi-identifiers together"
+            )
+    return Demands(max(sizes), diversity)
+
+
+def refuse_other_columns(names: Sequence[str], given: Sequence[Prepared]) -> None:
+    """Refuse tables whose labels would differ although their values do not.
+
+    Args:
+        names: of the parties.
+        given: what each has.
+
+    Raises:
+        SpecError: a column is of another kind at one of them, or its hierarchy has another height.
+    """
+    first = given[0]
+    for name, other in zip(names[1:], given[1:], strict=True):
+        for one, two in zip(first.sets.lookups, other.sets.lookups, strict=True):
+            kinds = first.columns[one.name], other.columns[two.name]
+            if kinds[0].kind != kinds[1].kind or kinds[0].scale != kinds[1].scale:
+                raise SpecError(
+                    f"quasi_identifiers.{one.name}: the column is {kinds[0].type} at {names[0]} and {kinds[1].type} at "
+                    f"{name}, so that the same value may have different labels; cast it in a view or a source query"
+                )
+            if (one.height, one.top) != (two.height, two.top):
+                raise SpecError(
+                    f"quasi_identifiers.{one.name}: the hierarchy has {one.height} levels at {names[0]} and "
+                    f"{two.height} at {name}; all parties need the same one"
+                )
