@@ -156,7 +156,7 @@ class CKSafetyModel(PrivacyModel):
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
         """The largest belief: every c above it is satisfied; None when some class satisfies none."""
-        return {"c_above": None if unbounded else worst, "k": self.k}
+        return {"c_above": None if unbounded else worst}
 
 
 def _sums(number: int, most: int | None = None) -> Iterator[list[int]]:

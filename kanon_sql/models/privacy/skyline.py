@@ -142,4 +142,4 @@ class PrivacySkylineModel(PrivacyModel):
 
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
         """The largest belief: every c above it is satisfied; None when some class satisfies none."""
-        return {"c_above": None if unbounded else worst, "l": self.l, "k": self.k, "m": self.m}
+        return {"c_above": None if unbounded else worst}
