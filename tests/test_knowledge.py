@@ -547,18 +547,32 @@ def test_out_of_reach(database: Database, asked: Asked, says: str) -> None:
     assert says in result.message
 
 
-def test_k_optimize_refuses_what_looks_at_other_classes(database: Database) -> None:
-    database.table("people", {"q": "INTEGER", "s": "VARCHAR"}, [(n % 20, VALUES[n % 7]) for n in range(140)])
-    for asked in (Asked("ck_safety", {"c": 0.9, "k": 1}), Asked("privacy_skyline", {"c": 0.9, "m": 1})):
-        spec = spec_of(
+def test_k_optimize_takes_what_looks_at_one_class_alone(database: Database) -> None:
+    rows = [(n % 20, VALUES[n * n % 7 if n % 20 < 4 else n % 6]) for n in range(140)]
+    database.table("people", {"q": "INTEGER", "s": "VARCHAR"}, rows)
+
+    def spec(*given: Asked) -> kanon_sql.Spec:
+        return spec_of(
             {"q": {"intervals": [5, 10]}},
-            [{"k_anonymity": 2}, asked.given()],
+            [{"k_anonymity": 2}, *(item.given() for item in given)],
             sensitive=["s"],
             search={"algorithm": "k_optimize"},
             suppression={"limit": 0},
         )
+
+    for asked in (Asked("ck_safety", {"c": 0.9, "k": 1}), Asked("privacy_skyline", {"c": 0.9, "m": 1})):
         with pytest.raises(UnsupportedError, match="this is about all of them together"):
-            kanon_sql.anonymize(database.engine, spec)
+            kanon_sql.anonymize(database.engine, spec(asked))
+    with pytest.raises(UnsupportedError, match="it counts the values of a class alone"):
+        kanon_sql.anonymize(database.engine, spec(Asked("epsilon_privacy", {"epsilon": 3, "stubbornness": 2})))
+    alone = [Asked("ck_safety", {"c": 0.3, "k": 0}), Asked("privacy_skyline", {"c": 0.5, "l": 1, "k": 2, "m": 0})]
+    assert kanon_sql.anonymize(database.engine, spec(*alone)).passed
+    held: dict[str, Counter[Any]] = {}
+    for label, value in database.rows("people_release"):
+        held.setdefault(label, Counter())[value] += 1
+    assert len(held) > 1
+    for asked in alone:
+        assert all(map(asked.meets, asked.measures(list(held.values()), {}, suppresses=False))), asked
 
 
 # --- On other engines ---------------------------------------------------------------------------------------

@@ -174,9 +174,11 @@ def test_inline_tables_lie_flat_in_front_of_a_statement() -> None:
     with open_workspace(engine, "[t]", inline=True) as workspace:
         parts = {name: Relation((name,)) for name in ("joint", "behind", "counts")}
         judged = [workspace.table(name) for name in ("judged0", "judged1")]
-        for target in judged:
+        for number, target in enumerate(judged):
             limits = {"certain": 0.5, "excluded": None, "moved": None}
-            workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], **parts, **limits)
+            believed = workspace.table(f"believed{number}")
+            workspace.execute("disclosure/beliefs/believed", target=believed, keys=["q0"], **parts)
+            workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], believed=believed, **limits)
         asked = {"keys": ["q0"], "joint": parts["joint"], "behind": parts["behind"]}
         texts = [
             workspace.compiler.statement("disclosure/beliefs/summary", judged=target, **asked) for target in judged
