@@ -566,6 +566,8 @@ def test_check_on_the_command_line(tmp_path: Any) -> None:
     assert "Bayes-optimal privacy (theta 0.1) of s given background" in " ".join(found.stdout.split())
     assert "theta = 0.12, persons exposed = 1" in " ".join(found.stdout.split())
     assert "don" not in found.stdout
+    assert "in cells of too few" in found.stdout
+    assert "believed before" in found.stdout
     again = CliRunner().invoke(app, [*run, "-d", str(tmp_path / "d.duckdb"), "--format", "json"])
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(again.stdout))
 
