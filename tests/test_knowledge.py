@@ -271,6 +271,16 @@ def test_implications_across_classes(database: Database) -> None:
     assert found["violating_classes"] == 1, "the class whose persons are told of, and not the one that tells"
 
 
+def test_implications_about_two_persons_and_two_values_of_each(database: Database) -> None:
+    """Two frequent values: the worst is that neither of two persons has either, and no other way comes near."""
+    table = {"a": 45, "b": 45, **{f"x{n}": 1 for n in range(10)}}
+    classes(database, table)
+    (found,) = check(database, Asked("ck_safety", {"c": 1, "k": 3})).achieved.values()
+    ratio = Fraction(10, 100) * Fraction(9, 99) * Fraction(100, 45)
+    assert found["c_above"] == pytest.approx(float(1 / (1 + ratio)), abs=1e-12)
+    assert by_bucket([table], 3) == 1 / (1 + ratio)
+
+
 def test_a_family_in_another_class(database: Database) -> None:
     """The target's class excludes more, the family's tells more: neither is as bad by itself."""
     table = {"s": 4, "x": 4, "y": 1, "z": 1}, {"s": 24, **{f"v{n}": 1 for n in range(16)}}

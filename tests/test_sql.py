@@ -424,6 +424,9 @@ def run_models_of_values(connection: duckdb.DuckDBPyConnection) -> None:
         {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
         {"delta_disclosure": {"attribute": "s", "delta": 1}},
         {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
+        {"ck_safety": {"attribute": "s", "c": 0.9, "k": 1}},
+        {"privacy_skyline": {"attribute": "s", "l": 1, "m": 1, "c": 0.9}},
+        {"epsilon_privacy": {"attribute": "s", "epsilon": 3, "stubbornness": 10}},
     ]
     plain = {**BASE, "quasi_identifiers": {"n": None}}
     kanon_sql.check(kanon_sql.connect(connection), spec_of(plain, privacy=every), "t", reveal=3)
