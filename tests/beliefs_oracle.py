@@ -87,12 +87,16 @@ def by_theorem(background: Weights, person: Vector, members: set[Vector], releas
 
 @dataclass(frozen=True)
 class Judged:
-    """A class: rows, the largest change of a belief (None: one does not exist), and the source's rows it exposes."""
+    """A class: rows, the largest change of a belief (None: one does not exist), and the source's rows it exposes.
+
+    And for each row of the source behind it whose belief exists, the belief in its value before and after.
+    """
 
     rows: int
     change: Fraction | None
     exposed: int
     violates: bool
+    beliefs: Sequence[tuple[Fraction, Fraction]]
 
 
 def stands_for(cells: Vector, person: Vector, hierarchies: Mapping[str, Hierarchy]) -> bool:
@@ -126,12 +130,14 @@ def judge(
     for cells, values in classes.items():
         members = {vector for vector in vectors if stands_for(cells, vector, hierarchies)}
         exposed, changes, strange = 0, [], False
+        beliefs: list[tuple[Fraction, Fraction]] = []
         there = {vector: own for vector, own in people.items() if vector in members}
         for vector, own in there.items():
             before, after = prior(background, vector), by_theorem(background, vector, members, values)
             if before is None or after is None:
                 strange, exposed = True, exposed + len(own)
                 continue
+            beliefs += [(before.get(value, Fraction(0)), after.get(value, Fraction(0))) for value in own]
             moved = [abs(after[value] - before[value]) for value in before]
             changes += moved
             bad = theta is not None and max(moved) > theta + tolerance
@@ -142,5 +148,19 @@ def judge(
                 bad |= ruled_out and set(own) != {value}
             exposed += len(own) if bad else 0
         strange |= not there
-        found.append(Judged(len(values), None if strange else max(changes), exposed, strange or exposed > 0))
+        change = None if strange else max(changes)
+        found.append(Judged(len(values), change, exposed, strange or exposed > 0, beliefs))
     return found
+
+
+def cells_of(judged: Sequence[Judged], fewest: int) -> tuple[list[tuple[int, int, int]], int]:
+    """How many rows of the source are believed how much to have their value, before and after, in tenths.
+
+    Cells of fewer than so many rows are left out, and one more where all left out would be fewer; and how many rows
+    that is.
+    """
+    tenths = Counter(tuple(min(9, int(10 * belief)) for belief in pair) for item in judged for pair in item.beliefs)
+    shown = sorted((before, after, rows) for (before, after), rows in tenths.items() if rows >= fewest)
+    if shown and 0 < sum(rows for rows in tenths.values() if rows < fewest) < fewest:
+        shown.remove(min(shown, key=lambda cell: cell[2]))
+    return shown, sum(tenths.values()) - sum(rows for *_, rows in shown)

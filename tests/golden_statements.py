@@ -111,6 +111,14 @@ SPECS: dict[str, dict[str, Any]] = {
             {"l_diversity": {"attribute": "dx", "kind": "npd_recursive", "l": 2, "c": 2, "c2": 0.1, **LISTED}},
         ],
     },
+    "what background knowledge tells": {
+        "quasi_identifiers": {"sex": None},
+        "privacy": [
+            {"ck_safety": {"attribute": "dx", "c": 0.9, "k": 2}},
+            {"privacy_skyline": {"attribute": "dx", "l": 1, "k": 1, "m": 1, "c": 0.9}},
+            {"epsilon_privacy": {"attribute": "dx", "epsilon": 3, "stubbornness": 10}},
+        ],
+    },
     "persons, masked": {
         "quasi_identifiers": {"sex": None},
         "unit": "person",

@@ -13,7 +13,7 @@ import beliefs_oracle
 import duckdb
 import jsonschema
 import pytest
-from beliefs_oracle import by_theorem, by_worlds, judge, of_known_people, prior
+from beliefs_oracle import by_theorem, by_worlds, cells_of, judge, of_known_people, prior
 from conftest import Database
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -234,12 +234,43 @@ def test_check_against_the_oracle(
     assert found["violating_classes"] == len(bad)
     assert found["violating_rows"] == sum(item.rows for item in bad)
     assert found["exposed_persons"] == sum(item.exposed for item in judged)
+    assert shown_cells(found) == cells_of(judged, 5)
     changes = [item.change for item in judged]
     if not judged or any(change is None for change in changes):
         assert found["theta"] is None
     else:
         assert found["theta"] == pytest.approx(float(max(changes)), abs=1e-9)
     assert result.passed is (not bad)
+
+
+def shown_cells(found: Mapping[str, Any]) -> tuple[list[tuple[int, int, int]], int]:
+    """The beliefs of a result, as the oracle counts them."""
+    cells = [
+        (round(10 * cell["prior_from"]), round(10 * cell["posterior_from"]), cell["persons"])
+        for cell in found["beliefs"]
+    ]
+    return cells, found["beliefs_not_shown"]
+
+
+def test_beliefs_are_shown_by_tenths_and_never_of_few(database: Database) -> None:
+    """40 of 100 have a, in a class of 2 alone; beliefs of fewer persons than a class may have are one number."""
+    rows = [("p", "a")] * 12 + [("p", "b")] * 8 + [("q", "a")] * 3 + [("q", "b")] * 17
+    columns = {"zip": "VARCHAR", "s": "VARCHAR"}
+    database.table("source", columns, rows)
+    shown = [("*", value) for _, value in rows]
+    database.table("released", columns, shown)
+
+    def cells(*more: dict[str, Any]) -> tuple[list[tuple[int, int, int]], int]:
+        spec = spec_of({"theta": 0.5}, quasi_identifiers={"zip": None})
+        extra = [kanon_sql.spec.parse_requirement(item) for item in more]
+        spec = spec.model_copy(update={"privacy": (*spec.privacy, *extra)})
+        return shown_cells(next(iter(kanon_sql.check(database.engine, spec).achieved.values())))
+
+    # Without a requirement on sizes: at least 5. The three of q with a are joined by the smallest other cell.
+    assert cells() == ([(6, 6, 12), (8, 8, 17)], 11)
+    assert cells({"k_anonymity": 3}) == ([(1, 1, 3), (4, 4, 8), (6, 6, 12), (8, 8, 17)], 0)
+    assert cells({"k_anonymity": 10}) == ([(6, 6, 12), (8, 8, 17)], 11)
+    assert cells({"k_anonymity": 18}) == ([], 40)
 
 
 # --- What follows, and what does not ----------------------------------------------------------------
@@ -535,6 +566,8 @@ def test_check_on_the_command_line(tmp_path: Any) -> None:
     assert "Bayes-optimal privacy (theta 0.1) of s given background" in " ".join(found.stdout.split())
     assert "theta = 0.12, persons exposed = 1" in " ".join(found.stdout.split())
     assert "don" not in found.stdout
+    assert "in cells of too few" in found.stdout
+    assert "believed before" in found.stdout
     again = CliRunner().invoke(app, [*run, "-d", str(tmp_path / "d.duckdb"), "--format", "json"])
     jsonschema.Draft202012Validator(result_schema()).validate(json.loads(again.stdout))
 
@@ -582,4 +615,5 @@ def test_the_same_on_other_engines(subject: Subject) -> None:
     assert found["theta"] == pytest.approx(float(max(item.change or 0 for item in judged)), abs=1e-9)
     assert found["violating_classes"] == sum(item.violates for item in judged)
     assert found["exposed_persons"] == sum(item.exposed for item in judged)
+    assert shown_cells(found) == cells_of(judged, 5)
     engine.close()

@@ -174,9 +174,11 @@ def test_inline_tables_lie_flat_in_front_of_a_statement() -> None:
     with open_workspace(engine, "[t]", inline=True) as workspace:
         parts = {name: Relation((name,)) for name in ("joint", "behind", "counts")}
         judged = [workspace.table(name) for name in ("judged0", "judged1")]
-        for target in judged:
+        for number, target in enumerate(judged):
             limits = {"certain": 0.5, "excluded": None, "moved": None}
-            workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], **parts, **limits)
+            believed = workspace.table(f"believed{number}")
+            workspace.execute("disclosure/beliefs/believed", target=believed, keys=["q0"], **parts)
+            workspace.execute("disclosure/beliefs/judged", target=target, keys=["q0"], believed=believed, **limits)
         asked = {"keys": ["q0"], "joint": parts["joint"], "behind": parts["behind"]}
         texts = [
             workspace.compiler.statement("disclosure/beliefs/summary", judged=target, **asked) for target in judged
@@ -422,6 +424,9 @@ def run_models_of_values(connection: duckdb.DuckDBPyConnection) -> None:
         {"beta_likeness": {"attribute": "s", "beta": 1, "kind": "enhanced"}},
         {"delta_disclosure": {"attribute": "s", "delta": 1}},
         {"l_diversity": {"attribute": "s", "kind": "npd_recursive", "l": 2, "c": 2, **listed}},
+        {"ck_safety": {"attribute": "s", "c": 0.9, "k": 1}},
+        {"privacy_skyline": {"attribute": "s", "l": 1, "m": 1, "c": 0.9}},
+        {"epsilon_privacy": {"attribute": "s", "epsilon": 3, "stubbornness": 10}},
     ]
     plain = {**BASE, "quasi_identifiers": {"n": None}}
     kanon_sql.check(kanon_sql.connect(connection), spec_of(plain, privacy=every), "t", reveal=3)

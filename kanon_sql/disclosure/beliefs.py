@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
 from kanon_sql.errors import Problem, SpecError, UnsupportedError
@@ -18,8 +19,13 @@ from kanon_sql.models import TOLERANCE, Background
 from kanon_sql.spec import Spec
 from kanon_sql.sql import Relation, Sql, render, source_relation
 
-__all__ = ["Beliefs", "beliefs_of"]
+__all__ = ["FEWEST", "Beliefs", "beliefs_of"]
 
+FEWEST = 5
+"""So many persons a cell of beliefs has at least that is shown, where no requirement says how many a class has."""
+
+_CELLS = 100
+"""Tenths of a belief before the release, times those after it."""
 _NUMBERS = ("integer", "decimal", "float")
 
 
@@ -30,12 +36,26 @@ class Beliefs:
     Attributes:
         frame: FROM form, a row per class: its columns ``q0``, ..., ``belief_change`` and ``exposed``.
         exposed_persons: rows of the source that it exposes; of a class with impossible values, all behind it.
+        cells: what was compared: the tenth in which the belief in what a person has lay before the release and lies
+            after it (``prior_from``, ``posterior_from``), and how many rows of the source that is (``persons``).
+        not_shown: rows of the source in cells of too few.
         notes: what to know about the figures.
     """
 
     frame: Sql
     exposed_persons: int
+    cells: tuple[dict[str, float | int], ...]
+    not_shown: int
     notes: tuple[str, ...]
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """As they stand in results, beside what the requirement reaches."""
+        return {
+            "exposed_persons": self.exposed_persons,
+            "beliefs": [dict(cell) for cell in self.cells],
+            "beliefs_not_shown": self.not_shown,
+        }
 
 
 def beliefs_of(
@@ -46,6 +66,7 @@ def beliefs_of(
     columns: Mapping[str, Column],
     originals: Mapping[str, Column],
     *,
+    fewest: int,
     raw: bool = False,
 ) -> Beliefs:
     """Judge each class of a table by what it tells an attacker.
@@ -57,6 +78,7 @@ def beliefs_of(
         table: the table, raw or generalized.
         columns: its columns by name.
         originals: the source's columns by name.
+        fewest: how many persons a cell of beliefs has at least that is shown.
         raw: the table is the source; see :func:`kanon_sql.frequency.population.classes_of`.
 
     Raises:
@@ -77,7 +99,8 @@ def beliefs_of(
     known = None
     if background.table is not None:
         known = _known(workspace, background, originals, named, names)
-    joint, vectors, behind, judged, matches = map(workspace.table, ("joint", "vectors", "behind", "judged", "matches"))
+    named_tables = ("joint", "vectors", "behind", "believed", "judged", "matches")
+    joint, vectors, behind, believed, judged, matches = map(workspace.table, named_tables)
     workspace.execute("disclosure/beliefs/joint", target=joint, names=names, source=source, background=known)
     workspace.execute("disclosure/beliefs/vectors", target=vectors, keys=keys, joint=joint)
     lookups = build_lookups(workspace, spec, {name: originals[name] for name in spec.quasi_identifiers}, vectors)
@@ -96,16 +119,33 @@ def beliefs_of(
             "them"
         )
     counts = _counted(workspace, table, columns, named, names, "the table", "counted_table")
-    workspace.execute(
-        "disclosure/beliefs/judged",
-        target=judged,
-        keys=keys,
-        joint=joint,
-        behind=behind,
-        counts=counts,
-        **background.thresholds,
+    made_of = {"joint": joint, "behind": behind}
+    workspace.execute("disclosure/beliefs/believed", target=believed, keys=keys, counts=counts, **made_of)
+    workspace.execute("disclosure/beliefs/judged", target=judged, keys=keys, believed=believed, **background.thresholds)
+    return _summed(workspace, background, keys, judged, _compared(workspace, keys, believed, fewest), made_of)
+
+
+def _compared(
+    workspace: Workspace, keys: list[str], believed: Relation, fewest: int
+) -> tuple[list[dict[str, float | int]], int]:
+    """Beliefs before and after by their tenths, and how many persons are in cells of too few.
+
+    These are at least as many as a cell has, or nobody: one cell more stays hidden, if it must.
+    """
+    rows = workspace.fetch(
+        "disclosure/beliefs/compared", _CELLS + 1, keys=keys, believed=believed, fewest=fewest, tolerance=TOLERANCE
     )
-    return _summed(workspace, background, keys, judged, {"joint": joint, "behind": behind})
+    cells = sorted((int(before), int(after), int(persons)) for before, after, persons in rows if before is not None)
+    hidden = sum(int(persons) for before, _, persons in rows if before is None)
+    if cells and 0 < hidden < fewest:
+        smallest = min(cells, key=lambda cell: cell[2])
+        cells.remove(smallest)
+        hidden += smallest[2]
+    found = [
+        {"prior_from": before / 10, "posterior_from": after / 10, "persons": persons}
+        for before, after, persons in cells
+    ]
+    return found, hidden
 
 
 def _summed(
@@ -113,6 +153,7 @@ def _summed(
     background: Background,
     keys: list[str],
     judged: Relation,
+    compared: tuple[list[dict[str, float | int]], int],
     made_of: Mapping[str, Relation],
 ) -> Beliefs:
     shown, name = background.shown, "disclosure/beliefs/summary"
@@ -133,7 +174,9 @@ def _summed(
             f"no belief changes at all: who knows {shown} knows already what the table shows, so passing says "
             f"nothing about an attacker who knows less"
         )
-    return Beliefs(render("disclosure/beliefs/frame", keys=keys, judged=judged), exposed, tuple(notes))
+    cells, hidden = compared
+    frame = render("disclosure/beliefs/frame", keys=keys, judged=judged)
+    return Beliefs(frame, exposed, tuple(cells), hidden, tuple(notes))
 
 
 def _known(

@@ -6,8 +6,9 @@ privacy models give the pieces; the composition is the same for both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any, Literal
 
 from kanon_sql.models import PrivacyModel
@@ -148,6 +149,9 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
         "label": label,
         "checks_size": checks_size,
     }
+    of_class = render("evaluate/window", names=frames.key_names)
+    of_value = render("evaluate/window", names=[*within, "value_code"])
+    of_table = render("evaluate/window", names=list(within))
     groups: list[dict[str, Any]] = []
     values_frames: list[Sql] = []
     of_rows: list[int] = []
@@ -157,31 +161,41 @@ def classes(frames: Frames, models: Sequence[PrivacyModel], *, with_keys: bool =
             over = [(name, model) for name, model in named if model.frame == frame and model.spans is spans]
             if not over:
                 continue
-            own = [_columns(name, model) for name, model in over]
             if over[0][1].attribute is not None:
                 of_rows.append(len(groups))
-            groups.append({"models": own})
-            values_frames.append(
-                render(
-                    "evaluate/ordered_frame" if spans else "evaluate/values_frame",
-                    frequency=relation,
-                    rows=_rows(frames.single and over[0][1].attribute is not None),
-                    reference=frames.references.get(frame),
-                    compared=frames.compared.get(frame),
-                    own_reference=frame in frames.own_references,
-                    models=own,
-                    facts=facts,
-                    group_levels=list(frames.group_levels.get(frame, ())),
-                    totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
-                    positions=any(model.needs_positions for _, model in over),
-                    **shared,
-                )
+            groups.append({"models": [_columns(name, model) for name, model in over]})
+            counted = render(
+                "evaluate/ordered_frame" if spans else "evaluate/values_frame",
+                frequency=relation,
+                rows=_rows(frames.single and over[0][1].attribute is not None),
+                reference=frames.references.get(frame),
+                compared=frames.compared.get(frame),
+                own_reference=frame in frames.own_references,
+                models=[column for name, model in over for column in _counted_columns(name, model)],
+                facts=facts,
+                group_levels=list(frames.group_levels.get(frame, ())),
+                totals=any(model.needs_totals or model.hierarchy is not None for _, model in over),
+                positions=any(model.needs_positions for _, model in over),
+                steps=_together(
+                    model.value_steps(name, of_class, of_value, suppresses=frames.suppresses) for name, model in over
+                )[::-1],
+                **shared,
             )
+            for columns in _together(
+                model.class_steps(name, of_table, suppresses=frames.suppresses) for name, model in over
+            ):
+                counted = render("evaluate/step", classes=counted, columns=columns)
+            values_frames.append(counted)
     base = None if alone else render("evaluate/base_frame", frequency=frames.base, rows=_rows(frames.single), **shared)
     found = render(
         "evaluate/classes", groups=groups, of_rows=of_rows, values_frames=values_frames, base_frame=base, **shared
     )
     return _table_wide(_with_unions(found, models, unions), frames, models)
+
+
+def _together(steps: Iterable[Sequence[Mapping[str, Sql]]]) -> list[list[tuple[str, Sql]]]:
+    """The steps of several models side by side: per step, the columns of all of them."""
+    return [[column for one in side for column in one.items()] for side in zip_longest(*steps, fillvalue={})]
 
 
 def _rows(single: bool) -> Sql:
@@ -217,7 +231,7 @@ def _with_unions(found: Sql, models: Sequence[PrivacyModel], unions: Mapping[int
 
 def _within(frames: Frames, models: Sequence[PrivacyModel]) -> dict[str, Sql]:
     """The columns that tell whole tables apart, where a requirement is on these."""
-    if not any(model.of_table for model in models):
+    if not any(model.of_table or model.among_classes for model in models):
         return {}
     return {f"within{place}": key for place, key in enumerate(frames.within)}
 
@@ -255,6 +269,14 @@ def _columns(name: str, model: PrivacyModel) -> dict[str, Any]:
         "disclosed": model.disclosed(),
         "second": model.second_measure() if has_second else None,
     }
+
+
+def _counted_columns(name: str, model: PrivacyModel) -> list[dict[str, Any]]:
+    """What is counted of each class for a model with a frame: its measure, or the parts that this is made of."""
+    parts = model.parts(name)
+    if not parts:
+        return [_columns(name, model)]
+    return [{"name": part, "measure": measure, "second": None} for part, measure in parts.items()]
 
 
 def own_name(name: str, model: PrivacyModel) -> str:

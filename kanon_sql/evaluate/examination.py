@@ -19,13 +19,13 @@ class Achieved:
 
     Attributes:
         model: the requirement.
-        values: the thresholds reached, such as ``{"k": 7}``.
+        values: the thresholds reached, such as ``{"k": 7}``, and what a verb shows beside them.
         violating_classes: classes that violate it.
         violating_rows: rows in those classes.
     """
 
     model: PrivacyModel
-    values: Mapping[str, float | int | None]
+    values: Mapping[str, Any]
     violating_classes: int
     violating_rows: int
 

@@ -194,7 +194,7 @@ def _of_partitions(model: PrivacyModel) -> PrivacyModel:
             f"{model.label}: labels that differ by class overlap, so a person of the population may be behind "
             "several classes, and which one protects a row is not known; use recoding: full_domain"
         )
-    if model.of_table:
+    if model.of_table or model.among_classes:
         raise UnsupportedError(
             f"{model.label}: a recoding that is not full-domain judges each class by itself, and this is about all of "
             "them together; use recoding: full_domain, or k_anonymity with local recoding and check for this one"

@@ -68,6 +68,7 @@ _ACHIEVED = {
     "c_above": "c > {}",
     "c2": "c2 = {}",
     "beta": "beta = {}",
+    "epsilon": "epsilon = {}",
     "delta_above": "delta > {}",
     "delta_max": "delta_max = {}",
     "m": "m = {}",
@@ -103,6 +104,9 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section(METHODS[result.recoding["method"]][0], _recoding(result.recoding))
     if result.achieved:
         parts += section("Requirements", _requirements(result.achieved))
+    for item in result.achieved.values():
+        if item.get("beliefs") is not None:
+            parts += section(f"Beliefs: {shown(str(item['requirement']))}", _beliefs(item))
     if result.revealed:
         parts += section("Classes that violate: VALUES OF FEW PERSONS, do not pass this on", _revealed(result.revealed))
     if result.class_sizes:
@@ -225,6 +229,17 @@ def _requirements(achieved: Mapping[str, Mapping[str, Any]]) -> RenderableType:
             Text(number(classes), style),
             Text(number(rows), style),
         )
+    return table
+
+
+def _beliefs(item: Mapping[str, Any]) -> RenderableType:
+    """How persons are believed to have what they have, before the release and after it."""
+    table = columns([("believed before", False), ("after", False), ("persons", True)])
+    for cell in item["beliefs"]:
+        ends = (f"{cell[name]:.1f} to {cell[name] + 0.1:.1f}" for name in ("prior_from", "posterior_from"))
+        table.add_row(*map(Text, ends), Text(number(int(cell["persons"]))))
+    if item["beliefs_not_shown"]:
+        table.add_row(Text("in cells of too few"), Text(), Text(number(int(item["beliefs_not_shown"]))))
     return table
 
 

@@ -28,6 +28,7 @@ from kanon_sql.spec.hierarchy import (
     TableHierarchy,
     ValueHierarchy,
 )
+from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
 from kanon_sql.spec.load import read_yaml
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
@@ -51,11 +52,13 @@ __all__ = [
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
+    "CKSafetyRequirement",
     "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
     "DeltaPresenceRequirement",
     "DifferentialPrivacyRequirement",
+    "EpsilonPrivacyRequirement",
     "FileHierarchy",
     "Hierarchy",
     "IntervalsHierarchy",
@@ -67,6 +70,7 @@ __all__ = [
     "PSensitiveRequirement",
     "PopulationUniquenessRequirement",
     "PrefixHierarchy",
+    "PrivacySkylineRequirement",
     "QuasiIdentifier",
     "RecodingOptions",
     "Requirement",

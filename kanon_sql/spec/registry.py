@@ -14,6 +14,7 @@ from kanon_sql.spec.disclosure import (
     DeltaDisclosureRequirement,
     PSensitiveRequirement,
 )
+from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
@@ -32,6 +33,9 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         PSensitiveRequirement,
         BetaLikenessRequirement,
         DeltaDisclosureRequirement,
+        CKSafetyRequirement,
+        PrivacySkylineRequirement,
+        EpsilonPrivacyRequirement,
         KMapRequirement,
         DeltaPresenceRequirement,
         BayesOptimalRequirement,

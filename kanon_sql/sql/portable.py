@@ -35,6 +35,7 @@ ALLOWED: frozenset[type[exp.Expr]] = frozenset(
         exp.Upper, exp.Lower, exp.Trim, exp.Between, exp.Left, exp.Right, exp.Replace, exp.Repeat,
         exp.AtTimeZone,
         exp.BitwiseAnd,  # of whole numbers that are not negative
+        exp.Least,  # of several numbers, none of which is NULL
         # aggregates and windows
         exp.Count, exp.Sum, exp.Min, exp.Max, exp.RowNumber, exp.DenseRank, exp.Lead,
     }

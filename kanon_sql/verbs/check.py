@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_sql.disclosure.beliefs import Beliefs, beliefs_of
+from kanon_sql.disclosure.beliefs import FEWEST, Beliefs, beliefs_of
 from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
 from kanon_sql.disclosure.risk import RiskFrames, with_estimates
 from kanon_sql.engines import Column, Deadline, Engine, Reporter, Workspace, open_workspace
@@ -227,10 +227,10 @@ def _with_absent(item: Achieved, absent: Mapping[str, int]) -> Achieved:
 
 
 def _with_persons(item: Achieved, beliefs: Mapping[str, Beliefs]) -> Achieved:
-    """With the persons whom beliefs expose, beside the classes that they are in."""
+    """With the beliefs that were compared, and the persons whom they expose, beside the classes that they are in."""
     if item.model.background is None or item.model.frame is None:
         return item
-    return replace(item, values={**item.values, "exposed_persons": beliefs[item.model.frame].exposed_persons})
+    return replace(item, values={**item.values, **beliefs[item.model.frame].values})
 
 
 def _identifiers(spec: Spec, columns: Mapping[str, Column], person: str | None) -> list[str]:
@@ -372,7 +372,14 @@ def _beliefs(
             originals = workspace.described(source_of(workspace.engine, spec))
             apart = workspace.apart(f"beliefs{len(found)}_")
             found[model.frame] = beliefs_of(
-                apart, spec, model.background, opened.relation, columns, originals, raw=opened.is_source
+                apart,
+                spec,
+                model.background,
+                opened.relation,
+                columns,
+                originals,
+                fewest=max([other.least_size for other in models if other.least_size is not None], default=FEWEST),
+                raw=opened.is_source,
             )
     return found
 

@@ -58,7 +58,7 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
                 f"k_optimize cannot search for {model.label}: it counts the classes of all quasi-identifiers "
                 "alone; use another algorithm, such as optimal"
             )
-        if model.of_table:
+        if model.of_table or model.among_classes:
             raise UnsupportedError(
                 f"k_optimize cannot search for {model.label}: it judges classes one by one, and this is about all of "
                 "them together; use another algorithm, such as optimal"

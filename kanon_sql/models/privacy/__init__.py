@@ -6,8 +6,10 @@ from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel, ShareBound
 from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from kanon_sql.models.privacy.ck_safety import CKSafetyModel
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.epsilon_privacy import EpsilonPrivacyModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
 from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
@@ -20,6 +22,7 @@ from kanon_sql.models.privacy.population import PopulationModel
 from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
 from kanon_sql.models.privacy.registry import forget, label_of, model_of, models_of, register, registered
 from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
+from kanon_sql.models.privacy.skyline import PrivacySkylineModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.models.privacy.whole import Whole
 
@@ -28,11 +31,13 @@ __all__ = [
     "Background",
     "BasicBetaLikeness",
     "BayesOptimalModel",
+    "CKSafetyModel",
     "DeltaDisclosureModel",
     "DeltaPresenceModel",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
     "EntropyLDiversity",
+    "EpsilonPrivacyModel",
     "HierarchicalTCloseness",
     "KAnonymityModel",
     "KKAnonymityModel",
@@ -47,6 +52,7 @@ __all__ = [
     "PopulationRiskModel",
     "PopulationUniquenessModel",
     "PrivacyModel",
+    "PrivacySkylineModel",
     "RecursiveCLDiversity",
     "RiskEstimateModel",
     "RiskModel",

@@ -7,7 +7,7 @@ Each model has one file here and one template of the same name in
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, ClassVar, Literal, Self
@@ -182,6 +182,11 @@ class PrivacyModel(ABC):
         return None
 
     @property
+    def among_classes(self) -> bool:
+        """Whether the measure of a class looks at the other classes too, so that none can be judged by itself."""
+        return False
+
+    @property
     def assumption(self) -> str | None:
         """What it takes for granted that nothing here can check, in words that end up in a note; None for nothing."""
         return None
@@ -317,6 +322,31 @@ class PrivacyModel(ABC):
     def measure(self, name: str) -> Sql:
         """The aggregate over a class that is compared with the threshold."""
         return render(f"models/privacy/{self.name}", part="measure", measure=name, **self.parameters())
+
+    def value_steps(self, name: str, of_class: Sql, of_value: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
+        """Columns of each value of a class, in steps: those of a step see the steps before it.
+
+        Args:
+            name: the measure's column; columns of one's own begin with it.
+            of_class: the window over a class's values.
+            of_value: the window over the classes that have a value.
+            suppresses: classes that violate are left out; else all classes of the table count.
+        """
+        return ()
+
+    def parts(self, name: str) -> Mapping[str, Sql]:
+        """Aggregates of each class that :meth:`class_steps` makes the measure of; none where it is one aggregate."""
+        return {}
+
+    def class_steps(self, name: str, of_table: Sql, *, suppresses: bool) -> Sequence[Mapping[str, Sql]]:
+        """Columns of each class, in steps as in :meth:`value_steps`, the last of which is the measure, ``name``.
+
+        Args:
+            name: the measure's column; other columns begin with it.
+            of_table: the window over all classes of a table.
+            suppresses: classes that violate are left out; else all classes of the table count.
+        """
+        return ()
 
     def over_table(self, part: str, counted: Sql, over: Sql, own: str) -> Sql:
         """A measure of all classes together, by windows.

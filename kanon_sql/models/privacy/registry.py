@@ -13,8 +13,10 @@ from kanon_sql.models.privacy.alpha_k_anonymity import AlphaKAnonymityModel
 from kanon_sql.models.privacy.base import PrivacyModel
 from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
+from kanon_sql.models.privacy.ck_safety import CKSafetyModel
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.epsilon_privacy import EpsilonPrivacyModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
 from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
@@ -25,6 +27,7 @@ from kanon_sql.models.privacy.p_sensitive import PSensitiveModel
 from kanon_sql.models.privacy.personal_k import PersonalKModel
 from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessModel
 from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
+from kanon_sql.models.privacy.skyline import PrivacySkylineModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
 from kanon_sql.spec import DifferentialPrivacyRequirement, Requirement, Spec, forget_requirement, register_requirement
 
@@ -45,6 +48,9 @@ _MODELS: list[type[PrivacyModel]] = [
     BasicBetaLikeness,
     EnhancedBetaLikeness,
     DeltaDisclosureModel,
+    CKSafetyModel,
+    PrivacySkylineModel,
+    EpsilonPrivacyModel,
     KMapModel,
     KMapEstimateModel,
     DeltaPresenceModel,

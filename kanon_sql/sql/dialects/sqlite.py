@@ -64,6 +64,7 @@ class SQLite(Dialect):
         tree = replaced(tree, exp.Cast, _decimal_text)
         tree = replaced(tree, exp.Cast, _strict_cast)
         tree = replaced(tree, exp.Extract, _extract)
+        tree = replaced(tree, exp.Least, _least)
         tree = replaced(tree, (exp.IntDiv, exp.Left, exp.Right, exp.Repeat), _function)
         if isinstance(tree, exp.Select):
             tree.set("expressions", [_with_type(item) for item in tree.expressions])
@@ -113,6 +114,12 @@ class SQLite(Dialect):
             stored = f"REPLACE(REPLACE({stored}, 'integer', 'number'), 'real', 'number')"
         cut = f"TYPEOF({value}) = 'text' AND INSTR({value}, CHAR(0)) > 0"
         return f"CASE WHEN {cut} THEN 'text with a zero byte' ELSE {stored} END"
+
+
+def _least(least: exp.Expr) -> exp.Expr:
+    """MIN of its arguments alone: none of them is NULL, which sqlglot would look for in all their orders."""
+    least.set("ignore_nulls", False)
+    return least
 
 
 def affinity(type_name: str) -> str:
