@@ -29,9 +29,11 @@ from kanon_sql.spec.hierarchy import (
     ValueHierarchy,
 )
 from kanon_sql.spec.load import read_yaml
+from kanon_sql.spec.masking import Masking, Noise, Pram
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
+from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import recoding_faults
@@ -40,7 +42,9 @@ from kanon_sql.spec.registry import forget_requirement, parse_requirement, regis
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
+from kanon_sql.spec.secret import derived_key, secret_in
 from kanon_sql.spec.sections import Source, Suppression
+from kanon_sql.spec.steps import ColumnStep
 from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
@@ -51,6 +55,7 @@ __all__ = [
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
+    "ColumnStep",
     "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
@@ -63,9 +68,13 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "Masking",
+    "Noise",
     "Origin",
     "PSensitiveRequirement",
+    "PerturbSpec",
     "PopulationUniquenessRequirement",
+    "Pram",
     "PrefixHierarchy",
     "QuasiIdentifier",
     "RecodingOptions",
@@ -81,6 +90,7 @@ __all__ = [
     "TableSpec",
     "TreeHierarchy",
     "ValueHierarchy",
+    "derived_key",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",
@@ -92,5 +102,6 @@ __all__ = [
     "redact_sql",
     "register_requirement",
     "requirements",
+    "secret_in",
     "sha256",
 ]

@@ -30,7 +30,9 @@ from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement
 from kanon_sql.spec.roles import requirement_faults, role_faults
 from kanon_sql.spec.schema import tidy
+from kanon_sql.spec.secret import derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
+from kanon_sql.spec.steps import ReleaseSteps, steps_faults
 
 __all__ = ["Spec"]
 
@@ -80,6 +82,7 @@ class Spec(Part):
         suppression: how many rows may be left out.
         search: algorithm and metric.
         recoding: whether a column has one level for all rows, or levels that differ by class.
+        steps: what is done to rows and columns before classes are made; None for nothing.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
 
@@ -97,6 +100,13 @@ class Spec(Part):
     """
 
     expected: ClassVar[str] = "a mapping with version, source, quasi_identifiers and privacy"
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "perturb": (
+            "what noise, swapping or PRAM makes of values is untrue, and a release of it is never called k-anonymous: "
+            "k_anonymity and its like promise that true, coarser values fit k rows. Put 'perturb' into a spec of its "
+            "own, for kanon-sql perturb"
+        )
+    }
 
     version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
     source: Source = Field(description="The table or view to anonymize, {query: ...} or {file: ...}.")
@@ -124,6 +134,9 @@ class Spec(Part):
     recoding: RecodingOptions = Field(
         default=RecodingOptions(), description="One level per column for all rows, or levels that differ by class."
     )
+    steps: ReleaseSteps | None = Field(
+        default=None, description="Truthful release steps: a sample, top and bottom coding, rounding."
+    )
     nulls: Annotated[
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
@@ -131,6 +144,7 @@ class Spec(Part):
     ledger: LedgerOptions | None = Field(default=None, description="Where releases are recorded and compared.")
 
     _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+    _secret: str = PrivateAttr(default_factory=new_secret)
 
     # --- Ways in ---
 
@@ -234,6 +248,8 @@ class Spec(Part):
         if value is not None:
             yield from recoding_faults(value)
             yield from differential_privacy_faults(value)
+        if value is not None and value.steps is not None:
+            yield from steps_faults(value)
 
     # --- Where it stands ---
 
@@ -245,6 +261,18 @@ class Spec(Part):
     def resolve(self, path: str | Path) -> Path:
         """Return a path of the spec; relative paths are relative to the spec file."""
         return self._base_dir / path
+
+    @property
+    def sampling_key(self) -> str:
+        """What decides who is in the sample: made of the secret that the spec names, or of one drawn with the spec.
+
+        Raises:
+            SpecError: the environment variable holds no secret.
+        """
+        sample = None if self.steps is None else self.steps.sample
+        assert sample is not None
+        name = sample.key_variable
+        return derived_key(self._secret if name is None else secret_in(name, "steps.sample.key_variable"), "sample")
 
     # --- Ways out ---
 
@@ -263,6 +291,7 @@ class Spec(Part):
             "suppression": self.suppression.model_dump(),
             "search": self.search.model_dump(),
             "recoding": self.recoding.to_dict(),
+            "steps": None if self.steps is None else self.steps.to_dict(),
             "nulls": self.nulls,
             "ledger": None
             if self.ledger is None
@@ -286,6 +315,8 @@ class Spec(Part):
         found = self.to_dict()
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
+        if self.steps is None:
+            del found["steps"]
         return sha256(found)
 
     def redacted(self) -> dict[str, Any]:

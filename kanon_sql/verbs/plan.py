@@ -18,6 +18,7 @@ from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
+from kanon_sql.verbs.steps import notes_of_steps, steps_dict
 
 __all__ = ["plan"]
 
@@ -102,12 +103,14 @@ def plan(
                     other = parse_recoding("local")
             if other is not None:
                 result = with_another(engine, spec, other, result, report, budget, kept)
+        steps = steps_dict(engine, spec, result.rows["source"])
         ledger = [] if spec.ledger is None else ["the ledger was not read: anonymize compares with earlier releases"]
         return replace(
             result,
             release=None if spec.release is None else ".".join(spec.release),
             cost=Cost.of(meter, time.perf_counter() - started),
-            notes=[*result.notes, *ledger],
+            notes=[*result.notes, *notes_of_steps(steps), *ledger],
+            steps=steps,
             sql=redacted_log(meter),
             lattice=lattice,
             details=with_statements(more, meter.log),
