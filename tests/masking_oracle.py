@@ -46,7 +46,9 @@ def coded(value: Value, step: Mapping[str, Any]) -> Value:
     if "top" in step and value >= step["top"]:
         return f">= {step['top']}"
     made = rounded(value, str(step["round"])) if "round" in step else value
-    return str(made) if {"bottom", "top"} & set(step) else made
+    if not {"bottom", "top"} & set(step):
+        return made
+    return str(int(made)) if made == int(made) else str(made)
 
 
 def sampled(rows: Sequence[Row], by: str, fraction: float) -> list[Row]:
@@ -191,8 +193,8 @@ def linked(
     """Rows that are expected to be found, and those with no other record as near."""
     weights: list[float | None] = []
     for place, number in enumerate(numbers):
-        values = [float(row[place]) for row in true if row[place] is not None]
-        if not number or not values:
+        values = [float(row[place]) for row in true if number and row[place] is not None]
+        if not values:
             weights.append(None)
             continue
         mean = sum(values) / len(values)

@@ -40,6 +40,9 @@ _TITLES = {
     "Suppression": "suppression",
     "SearchOptions": "search",
     "LedgerOptions": "ledger",
+    "ReleaseSteps": "steps",
+    "SampleStep": "steps: sample",
+    "ColumnStep": "steps: columns",
 }
 """Model -> the key under which it is written."""
 

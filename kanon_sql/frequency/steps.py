@@ -80,7 +80,7 @@ def draw_of(column: Column, key: str, where: str) -> Sql:
 
     Args:
         column: of the table ``kanon_source``. NULL is a value like others.
-        key: what decides, see :func:`kanon_sql.spec.derived_key`.
+        key: what decides, see :mod:`kanon_sql.spec.secret`.
         where: what draws, for the message.
 
     Raises:

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from kanon_sql.report.text import columns, cost_line, facts, plain_notes, section, verdict
-from kanon_sql.report.words import number, percent, shown
+from kanon_sql.report.words import number, shown
 
 if TYPE_CHECKING:
     from kanon_sql.verbs.perturb import Perturbation
@@ -82,7 +82,7 @@ def _frequencies(result: Perturbation) -> RenderableType:
 def _linkage(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     yield "known", ", ".join(found["columns"])
     yield "rows looked at", number(found["looked_at"])
-    yield "found", f"{found['found']:g}, {percent(found['share'])} ({percent(found['guessed_share'])} by a guess)"
+    yield "found", f"{found['found']:g}, {found['share']:.2%} ({found['guessed_share']:.2%} by a guess)"
     yield "with no other record as near", number(found["certain"])
     if found["most"] is not None:
-        yield "allowed", percent(found["most"])
+        yield "allowed", f"{found['most']:.2%}"

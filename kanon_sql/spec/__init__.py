@@ -42,7 +42,7 @@ from kanon_sql.spec.registry import forget_requirement, parse_requirement, regis
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
-from kanon_sql.spec.secret import derived_key, secret_in
+from kanon_sql.spec.secret import secret_in
 from kanon_sql.spec.sections import Source, Suppression
 from kanon_sql.spec.steps import ColumnStep
 from kanon_sql.spec.tabulation import TableSpec
@@ -90,7 +90,6 @@ __all__ = [
     "TableSpec",
     "TreeHierarchy",
     "ValueHierarchy",
-    "derived_key",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",

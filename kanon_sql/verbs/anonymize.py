@@ -38,6 +38,7 @@ from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
+from kanon_sql.verbs.untrue import refuse_untrue
 from kanon_sql.version import __version__
 
 __all__ = ["anonymize", "released"]
@@ -95,12 +96,14 @@ def anonymize(
     started = time.perf_counter()
     if (private := spec.differential_privacy) is not None:
         with engine.run(Deadline(timeout)) as meter:
+            refuse_untrue(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
             )
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
         # Publishing takes a transaction of its own: whether there can be one is known before the search.
         with open_workspace(engine, source_of(engine, spec), report) as workspace, engine.transaction():
             refuse_foreign_release(workspace, spec)

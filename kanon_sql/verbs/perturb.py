@@ -43,7 +43,12 @@ class Perturbation:
 
     Examples:
         >>> masked = kanon_sql.PerturbSpec.from_dict(
-        ...     {"version": 1, "source": "visits", "key": "id", "perturb": {"age": {"rank_swap": 0.1}}}
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
+        ...         "key": "id",
+        ...         "perturb": {"age": {"rank_swap": 0.1}},
+        ...     }
         ... )
         >>> result = kanon_sql.perturb(db, masked)
         >>> result.verdict, result.rows, result.utility["frequencies"][0]["distance"]
@@ -121,7 +126,13 @@ def perturb(
 
     Examples:
         >>> masked = kanon_sql.PerturbSpec.from_dict(
-        ...     {"version": 1, "source": "visits", "key": "id", "perturb": {"age": {"noise": 0.5}}, "keep": ["zip"]}
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": "SELECT ROW_NUMBER() OVER () AS id, * FROM visits"},
+        ...         "key": "id",
+        ...         "perturb": {"age": {"noise": 0.5}},
+        ...         "keep": ["zip"],
+        ...     }
         ... )
         >>> kanon_sql.perturb(db, masked).columns["zip"]
         {'method': 'kept', 'changed': 0}

@@ -19,6 +19,7 @@ from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
 from kanon_sql.verbs.steps import notes_of_steps, steps_dict
+from kanon_sql.verbs.untrue import refuse_untrue
 
 __all__ = ["plan"]
 
@@ -86,6 +87,7 @@ def plan(
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
+        refuse_untrue(engine, spec.source.table)
         with ExitStack() as opened:
             if (quick or other is not None) and kept is None:
                 kept = opened.enter_context(KeptSets(engine))
