@@ -41,6 +41,7 @@ _TITLES = {
     "SearchOptions": "search",
     "LedgerOptions": "ledger",
     "ReleaseSteps": "steps",
+    "Utility": "utility",
     "SampleStep": "steps: sample",
     "ColumnStep": "steps: columns",
 }

@@ -36,7 +36,7 @@ from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
-from kanon_sql.spec.recoding_faults import recoding_faults
+from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
 from kanon_sql.spec.registry import forget_requirement, parse_requirement, register_requirement, requirements
 from kanon_sql.spec.requirement import Requirement
@@ -48,6 +48,7 @@ from kanon_sql.spec.steps import ColumnStep
 from kanon_sql.spec.tabulation import TableSpec
 from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
+from kanon_sql.spec.utility import Utility
 
 __all__ = [
     "MOST_DIGITS",
@@ -89,7 +90,9 @@ __all__ = [
     "TableHierarchy",
     "TableSpec",
     "TreeHierarchy",
+    "Utility",
     "ValueHierarchy",
+    "classify_faults",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",

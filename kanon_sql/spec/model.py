@@ -33,6 +33,7 @@ from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.secret import derived_key, new_secret, secret_in
 from kanon_sql.spec.sections import SearchOptions, Source, Suppression
 from kanon_sql.spec.steps import ReleaseSteps, steps_faults
+from kanon_sql.spec.utility import Utility
 
 __all__ = ["Spec"]
 
@@ -83,6 +84,7 @@ class Spec(Part):
         search: algorithm and metric.
         recoding: whether a column has one level for all rows, or levels that differ by class.
         steps: what is done to rows and columns before classes are made; None for nothing.
+        utility: the column that a classifier is to tell from the release; None for none.
         nulls: whether NULL in a quasi-identifier is a value, suppresses the row, or is an error.
         ledger: where releases are recorded and compared with earlier ones; None for no ledger.
 
@@ -137,6 +139,7 @@ class Spec(Part):
     steps: ReleaseSteps | None = Field(
         default=None, description="Truthful release steps: a sample, top and bottom coding, rounding."
     )
+    utility: Utility | None = Field(default=None, description="Measure how well a column can be told from the release.")
     nulls: Annotated[
         Literal["value", "suppress", "error"],
         checked(choice("treatment of NULL", ("value", "suppress", "error"))),
@@ -205,8 +208,8 @@ class Spec(Part):
 
     @property
     def told(self) -> tuple[str, ...]:
-        """The columns whose values a metric or a recoding looks at, besides what the requirements do."""
-        named = (self.recoding.classify, self.search.classify)
+        """The columns whose values a metric, a recoding or a classifier looks at, besides what the requirements do."""
+        named = (self.recoding.classify, self.search.classify, None if self.utility is None else self.utility.classify)
         return tuple(name for name in named if name is not None)
 
     # --- What the keys say together ---
@@ -248,6 +251,8 @@ class Spec(Part):
         if value is not None:
             yield from recoding_faults(value)
             yield from differential_privacy_faults(value)
+        if value is not None and value.utility is not None:
+            yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:
             yield from steps_faults(value)
 
@@ -292,6 +297,7 @@ class Spec(Part):
             "search": self.search.model_dump(),
             "recoding": self.recoding.to_dict(),
             "steps": None if self.steps is None else self.steps.to_dict(),
+            "utility": None if self.utility is None else self.utility.model_dump(),
             "nulls": self.nulls,
             "ledger": None
             if self.ledger is None
@@ -315,8 +321,9 @@ class Spec(Part):
         found = self.to_dict()
         if self.recoding.is_full_domain:  # what was published before there were others has the hash of then
             del found["recoding"]
-        if self.steps is None:
-            del found["steps"]
+        for name in ("steps", "utility"):
+            if found[name] is None:
+                del found[name]
         return sha256(found)
 
     def redacted(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Samples, coding and rounding, and untrue values: with one secret the same release as on DuckDB."""
+"""Samples, coding and rounding, untrue values, and columns that are told: the same as on DuckDB."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kanon_sql.testing.fixtures import Fixtures
 from kanon_sql.testing.reference import Reference, multiset
 from kanon_sql.testing.subject import Subject
 
-__all__ = ["MASKINGS", "STEPS", "Maskings"]
+__all__ = ["MASKINGS", "STEPS", "TOLD", "Maskings"]
 
 STEPS: dict[str, dict[str, Any]] = {
     "persons drawn, coded": {
@@ -50,6 +50,14 @@ MASKINGS: dict[str, dict[str, Any]] = {
     },
 }
 """Perturbation specs of the visits."""
+
+
+TOLD: dict[str, dict[str, Any]] = {
+    "levels": {},
+    "persons with several vectors, rows suppressed": {"unit": "person", "privacy": [{"k_anonymity": 8}]},
+    "labels by class": {"recoding": "mondrian", "quasi_identifiers": {"age": None, "zip": None}},
+}
+"""Releases of the visits that a column is told from."""
 
 
 class Maskings(Fixtures):
@@ -99,6 +107,18 @@ class Maskings(Fixtures):
         assert ours["utility"] == alike_figures(theirs["utility"])
         assert ours["linkage"] == alike_figures(theirs["linkage"])
         assert ours["cost"]["source_scans"] <= 3
+
+    @pytest.mark.parametrize("case", TOLD)
+    def test_a_column_is_told_as_by_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine, case: str
+    ) -> None:
+        """By what the source teaches, by what the release does, and by the most frequent value."""
+        asked = {**SPEC, "quasi_identifiers": FEW, "utility": {"classify": "illness", "folds": 4}, **TOLD[case]}
+        spec = kanon_sql.Spec.from_dict(asked)
+        theirs = kanon_sql.plan(reference.engine, spec)
+        ours = kanon_sql.plan(engine, spec)
+        assert ours.utility == theirs.utility is not None
+        assert ours.node == theirs.node
 
 
 def alike_figures(found: Any) -> Any:

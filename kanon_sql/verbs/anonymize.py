@@ -33,6 +33,7 @@ from kanon_sql.release import (
 )
 from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
+from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
@@ -214,6 +215,7 @@ def released(
         return replace(unreleased(verb, found, f"nothing was published: {found.failure()}"), details=more), None
     metrics, rows = found.metrics(), found.rows()
     choice = _choice(found, rows["suppressed"])
+    utility = classified(found)
     steps = steps_dict(found.workspace.engine, spec, rows["source"])
     with written_release(found.workspace, choice) as written:
         if written.masked:
@@ -246,6 +248,7 @@ def released(
             details=with_statements(more, found.workspace.engine.meter.log),
             ledger=None if together is None else together.to_dict(),
             steps=steps,
+            utility=utility,
         )
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
@@ -319,6 +322,7 @@ def _manifest(found: Chosen | Recoded, written: Written, result: Result, applied
         "metrics": dict(result.metrics),
         "search": result.to_dict()["search"],
         "steps": result.to_dict()["steps"],
+        "utility": result.to_dict()["utility"],
         "applied": None if applied is None else {"recoding": applied.shown, "run_id": applied.run_id},
         "cost": result.cost.to_dict(),
         "notes": list(result.notes),

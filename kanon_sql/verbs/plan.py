@@ -15,6 +15,7 @@ from kanon_sql.frequency import KeptSets
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
+from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import of_search, with_statements
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_bound, refuse_nodes_of_local, with_bound
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
@@ -146,4 +147,5 @@ def _planned(found: Chosen | Recoded) -> Result:
         notes=[*found.notes, *notes_of_local(found)],
         intervals=found.intervals if isinstance(found, Chosen) else None,
         recoding=found.to_dict() if isinstance(found, Recoded) else None,
+        utility=classified(found),
     )
