@@ -114,6 +114,20 @@ def test_rows_and_values(
     assert found == wanted
 
 
+@pytest.mark.parametrize(
+    "step",
+    [{"round": 2}, {"round": 5}, {"round": 0.5}, {"round": 10, "bottom": -7, "top": 8}, {"top": 3}, {"bottom": 3}],
+    ids=str,
+)
+def test_every_value_near_a_half_and_an_end(database: Database, step: dict[str, Any]) -> None:
+    """Below zero as above it: a half goes up, an end is coded."""
+    rows = [{"id": n, "person": "p", "age": 20, "pay": n, "part": n / 4} for n in range(-15, 16)]
+    filled(database, rows)
+    kanon_sql.anonymize(database.engine, spec_of(steps={"columns": {"pay": step, "part": step}}))
+    found = Counter(tuple(map(as_text, row[1:])) for row in database.rows("people_release"))
+    assert found == Counter(tuple(as_text(oracle.coded(row[name], step)) for name in ("pay", "part")) for row in rows)
+
+
 def test_persons_are_drawn_with_all_of_their_rows(database: Database) -> None:
     rows = [row for row in people(60) if row["person"] is not None]
     filled(database, rows)
@@ -126,6 +140,17 @@ def test_persons_are_drawn_with_all_of_their_rows(database: Database) -> None:
     assert result.manifest is not None
     assert result.manifest["steps"] == result.steps
     assert any("random sample by 'person'" in note for note in result.manifest["notes"])
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.5, 0.999])
+def test_nobody_is_drawn_as_a_value(database: Database, fraction: float) -> None:
+    """Rows without a value are drawn together, or not: at 0.999 they are."""
+    filled(database, people(60))
+    spec = spec_of(steps={"sample": {**DRAWN, "by": "person", "fraction": fraction}}, privacy=[{"k_anonymity": 1}])
+    result = kanon_sql.anonymize(database.engine, spec)
+    drawn = oracle.sampled(people(60), "person", fraction)
+    assert result.rows["source"] == len(drawn)
+    assert (None in {row["person"] for row in drawn}) is (fraction == 0.999)
 
 
 def test_without_a_secret_each_run_draws_anew_and_a_run_draws_once(database: Database) -> None:

@@ -144,11 +144,16 @@ def _columns(workspace: Workspace, spec: PerturbSpec) -> Mapping[str, Column]:
                 Problem(f"perturb.{name}: noise is for numbers, and the column is {column.type}; use swap or pram")
             )
         if item.rank_swap is not None and column.kind not in (*NUMBERS, "date", "timestamp"):
-            why = f"ranks need an order, and the column is {column.type}; use swap or pram"
-            problems.append(Problem(f"perturb.{name}: {why}"))
+            problems.append(
+                Problem(f"perturb.{name}: ranks need an order, and the column is {column.type}; use swap or pram")
+            )
         if item.pram is not None and item.pram.matrix is not None and column.kind != "text":
-            why = f"a matrix names categories by their text, and the column is {column.type}; cast it in a source query"
-            problems.append(Problem(f"perturb.{name}: {why}"))
+            problems.append(
+                Problem(
+                    f"perturb.{name}: a matrix names categories by their text, and the column is {column.type}; cast "
+                    "it in a source query"
+                )
+            )
     if problems:
         raise SpecError(problems)
     used = {name: columns[name] for name in dict.fromkeys(named)}
@@ -211,7 +216,10 @@ def _mask(
 def _noise(workspace: Workspace, item: MaskedColumn, noise: Noise, given: dict[str, Any]) -> None:
     """Noise in whole units of the last digit, one of :data:`QUANTILES` for each row."""
     if item.known < FEWEST:
-        raise SpecError(f"perturb.{item.name}: noise needs a column with {FEWEST} values or more, and fewer are there")
+        raise SpecError(
+            f"perturb.{item.name}: noise needs a column with {FEWEST} values or more, and fewer are "
+            "there; use swap or rank_swap"
+        )
     decimals = noise.decimals if noise.decimals is not None else 0 if item.column.kind == "integer" else 2
     unit = 10**decimals
     _, deviation, largest = moments_of(workspace, given["base"], item)
@@ -266,7 +274,7 @@ def _pram(workspace: Workspace, item: MaskedColumn, pram: Pram, given: dict[str,
         workspace.execute("perturbation/categories", target=categories, base=given["base"], source=item.source)
         count = workspace.size([categories])
         if count < 2 and not pram.invariant:
-            raise SpecError(f"perturb.{item.name}: the column has one category, so there is no other one to change to")
+            raise SpecError(f"perturb.{item.name}: the column has one category; keep it, since there is no other one")
         workspace.execute(
             "perturbation/pram",
             categories=categories,

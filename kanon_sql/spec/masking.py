@@ -201,9 +201,8 @@ class Pram(Part):
 
     def to_dict(self) -> dict[str, Any]:
         """JSON that reads back as this."""
-        rows = self.matrix and {
-            label: {to: float(chance) for to, chance in row.items()} for label, row in self.matrix.items()
-        }
+        matrix = self.matrix or {}
+        rows = {label: {to: float(chance) for to, chance in row.items()} for label, row in matrix.items()} or None
         found = {"retain": self.retain, "matrix": rows, "invariant": self.invariant}
         return {name: item for name, item in found.items() if item is not None}
 

@@ -103,7 +103,7 @@ class Dialect(ABC):
         With a secret at its beginning the text gives a number that looks random to whoever does not know the secret,
         and is the same on every engine.
         """
-        raise UnsupportedError(f"{self.name}: there is no way here to draw a number from a text")
+        raise UnsupportedError(f"{self.name}: a number cannot be drawn from a text here; use another engine")
 
     def _unmarked(self, collate: exp.Expr) -> exp.Expr:
         """What a template marked by a collation of ours, in this dialect; text is compared exactly."""
