@@ -465,6 +465,25 @@ def test_on_the_command_line(clinic: Path) -> None:
     assert failed.output.startswith("FAIL  nothing was published")
 
 
+def test_a_report_says_that_values_are_untrue(clinic: Path) -> None:
+    """Also one that is made of the manifest, which is otherwise that of a release that meets its requirements."""
+    (clinic / "masking.yml").write_text(
+        "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.3}}\nkeep: [zip]\n"
+    )
+    (clinic / "run.json").write_text(
+        run("perturb", "masking.yml", "-d", "clinic.duckdb", "--format", "json", "-q").stdout
+    )
+    with duckdb.connect("clinic.duckdb") as connection:
+        ((run_id,),) = connection.execute("SELECT run_id FROM kanon_sql_manifest").fetchall()
+    for what in (["run.json"], [run_id, "-d", "clinic.duckdb"]):
+        assert run("report", *what, "-o", "page.html").exit_code == 0
+        page = (clinic / "page.html").read_text()
+        assert "<h1>Masked: values are untrue on purpose, and nothing is k-anonymous</h1>" in page
+        assert "linkage finds" in page
+        assert ">PASS<" not in page
+        assert "meets every requirement" not in page
+
+
 def test_the_schema_takes_what_the_spec_takes() -> None:
     schema = json.loads(run("schema", "--perturb-spec").stdout)
     jsonschema.Draft202012Validator.check_schema(schema)

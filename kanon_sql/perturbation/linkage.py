@@ -18,7 +18,7 @@ from kanon_sql.sql import Sql, render
 
 __all__ = ["Linked", "linked"]
 
-MOST_PAIRS = 100_000_000
+MOST_PAIRS = 20_000_000
 """Pairs of rows that are compared at most."""
 
 
