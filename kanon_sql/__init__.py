@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
     from kanon_sql.report.html import html_fragment, html_report
-    from kanon_sql.spec import Spec, TableSpec
+    from kanon_sql.spec import PerturbSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
     from kanon_sql.verbs.ledger import ledger
     from kanon_sql.verbs.parties import PartiesResult, anonymize_parties, plan_parties
+    from kanon_sql.verbs.perturb import Perturbation, perturb
     from kanon_sql.verbs.plan import plan
     from kanon_sql.verbs.render import render
     from kanon_sql.verbs.result import Result
@@ -34,6 +35,8 @@ __all__ = [
     "HierarchyResult",
     "KanonError",
     "PartiesResult",
+    "PerturbSpec",
+    "Perturbation",
     "Republication",
     "RequirementNotMet",
     "Result",
@@ -54,6 +57,7 @@ __all__ = [
     "html_fragment",
     "html_report",
     "ledger",
+    "perturb",
     "plan",
     "plan_parties",
     "render",
@@ -67,6 +71,8 @@ _HOME = {
     "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
     "PartiesResult": "kanon_sql.verbs.parties",
+    "PerturbSpec": "kanon_sql.spec",
+    "Perturbation": "kanon_sql.verbs.perturb",
     "Republication": "kanon_sql.disclosure.invariance",
     "RequirementNotMet": "kanon_sql.errors",
     "Result": "kanon_sql.verbs.result",
@@ -86,6 +92,7 @@ _HOME = {
     "html_fragment": "kanon_sql.report.html",
     "html_report": "kanon_sql.report.html",
     "ledger": "kanon_sql.verbs.ledger",
+    "perturb": "kanon_sql.verbs.perturb",
     "plan": "kanon_sql.verbs.plan",
     "plan_parties": "kanon_sql.verbs.parties",
     "render": "kanon_sql.verbs.render",

@@ -38,6 +38,7 @@ ROOMS = [
     "parties",  # the protocols between several databases
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
+    "perturbation",  # untrue rows, which are no anonymization
     "verbs",
     "report",
     "cli",

@@ -10,6 +10,7 @@ from kanon_sql.report.json import (
     audit_schema,
     comparison_schema,
     parties_schema,
+    perturbation_schema,
     result_schema,
     risk_schema,
     tabulation_schema,
@@ -24,6 +25,7 @@ SCHEMAS = {
     "risk": risk_schema,
     "tabulate": tabulation_schema,
     "plan and anonymize with --party": parties_schema,
+    "perturb": perturbation_schema,
 }
 """Verbs -> the schema of what they print."""
 

@@ -12,6 +12,7 @@ __all__ = [
     "json",
     "ledger",
     "parties",
+    "perturbation",
     "pictures",
     "pipelines",
     "risk",

@@ -10,6 +10,7 @@ __all__ = [
     "audit_schema",
     "comparison_schema",
     "parties_schema",
+    "perturbation_schema",
     "result_schema",
     "risk_schema",
     "tabulation_schema",
@@ -60,6 +61,11 @@ def tabulation_schema() -> dict[str, Any]:
 def parties_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``PartiesResult.to_dict()``."""
     return _schema("parties.schema.json")
+
+
+def perturbation_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``Perturbation.to_dict()``."""
+    return _schema("perturb.schema.json")
 
 
 def _schema(file: str) -> dict[str, Any]:

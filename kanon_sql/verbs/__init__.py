@@ -19,6 +19,7 @@ __all__ = [
     "init",
     "ledger",
     "parties",
+    "perturb",
     "plan",
     "render",
     "result",

@@ -11,52 +11,54 @@ from kanon_sql.errors import SpecError
 
 __all__ = ["schema"]
 
+_SPECS = {
+    "--table-spec": "TableSpec",
+    "--perturb-spec": "PerturbSpec",
+}
+"""The options that ask for the schema of a spec -> the class of :mod:`kanon_sql.spec` that has it."""
+
+_RESULTS = {
+    "--result": "result_schema",
+    "--audit": "audit_schema",
+    "--risk": "risk_schema",
+    "--compare": "comparison_schema",
+    "--tabulate": "tabulation_schema",
+    "--perturb": "perturbation_schema",
+    "--parties": "parties_schema",
+}
+"""The options that ask for the schema of a result -> the function of :mod:`kanon_sql.report.json` that has it."""
+
 
 @program.command(
-    epilog=examples(
-        "kanon-sql schema",
-        "kanon-sql schema --result",
-        "kanon-sql schema --audit",
-        "kanon-sql schema --risk",
-        "kanon-sql schema --compare",
-        "kanon-sql schema --table-spec",
-        "kanon-sql schema --tabulate",
-        "kanon-sql schema --parties",
-    )
+    epilog=examples("kanon-sql schema", *(f"kanon-sql schema {option}" for option in (*_RESULTS, *_SPECS)))
 )
 def schema(
     result: Annotated[bool, typer.Option("--result", help="The schema of a result instead of that of a spec.")] = False,
     of_audit: Annotated[bool, typer.Option("--audit", help="The schema of the result of an audit.")] = False,
     of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
-    table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
+    of_perturb: Annotated[bool, typer.Option("--perturb", help="The schema of the result of perturb.")] = False,
     of_parties: Annotated[bool, typer.Option("--parties", help="The schema of a result with --party.")] = False,
+    table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
+    perturb_spec: Annotated[bool, typer.Option("--perturb-spec", help="The schema of a perturbation spec.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
     """
+    results = (result, of_audit, of_risk, of_compare, of_tabulate, of_perturb, of_parties)
+    given = dict(zip((*_RESULTS, *_SPECS), (*results, table_spec, perturb_spec), strict=True))
+    asked = [option for option, wanted in given.items() if wanted]
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate + of_parties > 1:
-            raise SpecError(
-                "--result, --audit, --risk, --compare, --table-spec, --tabulate and --parties exclude each other; give "
-                "one of them"
-            )
-        if result or of_audit or of_risk or of_compare or of_tabulate or of_parties:
+        if len(asked) > 1:
+            raise SpecError(f"{' and '.join(asked)} exclude each other; give one of them")
+        if asked and asked[0] in _RESULTS:
             from kanon_sql.report import json
 
-            asked = {
-                json.audit_schema: of_audit,
-                json.risk_schema: of_risk,
-                json.comparison_schema: of_compare,
-                json.tabulation_schema: of_tabulate,
-                json.parties_schema: of_parties,
-                json.result_schema: result,
-            }
-            print_json(next(schema for schema, wanted in asked.items() if wanted)())
+            print_json(getattr(json, _RESULTS[asked[0]])())
         else:
-            from kanon_sql.spec import Spec, TableSpec
+            from kanon_sql import spec
 
-            print_json(TableSpec.json_schema() if table_spec else Spec.json_schema())
+            print_json(getattr(spec, _SPECS[asked[0]] if asked else "Spec").json_schema())
