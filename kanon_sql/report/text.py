@@ -124,6 +124,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Together with earlier releases", _ledger(result.ledger))
     if result.differential_privacy is not None:
         parts += section("Differential privacy", facts(_differential_privacy(result.differential_privacy)))
+    if result.m_invariance is not None:
+        parts += section("Sequence of releases", facts(_m_invariance(result.m_invariance)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -256,6 +258,16 @@ def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]
         f"epsilon {spent['epsilon']:g} of {total['epsilon']:g} and delta {spent['delta']:g} of {total['delta']:g} are "
         f"spent ({found['ledger']})",
     )
+
+
+def _m_invariance(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What a release is held to by those before it, and the rows in it that are nobody's."""
+    yield "history", found["history"]
+    yield "invariant with", ", ".join(found["earlier"]) or "no earlier release"
+    persons = found["persons"]
+    yield "persons", f"{number(persons['released_before'])} released before, {number(persons['new'])} new"
+    with_some = sum(item["classes"] for item in found["classes_by_counterfeits"] if item["counterfeits"])
+    yield "counterfeits", f"{number(found['counterfeits'])}, in {number(with_some)} classes"
 
 
 def reached(item: Mapping[str, Any]) -> str:

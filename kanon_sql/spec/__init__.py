@@ -29,6 +29,12 @@ from kanon_sql.spec.hierarchy import (
     ValueHierarchy,
 )
 from kanon_sql.spec.load import read_yaml
+from kanon_sql.spec.m_invariance import (
+    CLASS_COLUMN,
+    COUNTERFEITS_COLUMN,
+    SIGNATURE_COLUMN,
+    MInvarianceRequirement,
+)
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
@@ -46,7 +52,10 @@ from kanon_sql.spec.tree import TreeHierarchy
 from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 
 __all__ = [
+    "CLASS_COLUMN",
+    "COUNTERFEITS_COLUMN",
     "MOST_DIGITS",
+    "SIGNATURE_COLUMN",
     "Aggregate",
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
@@ -63,6 +72,7 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "MInvarianceRequirement",
     "Origin",
     "PSensitiveRequirement",
     "PopulationUniquenessRequirement",

@@ -14,6 +14,7 @@ from kanon_sql.spec.disclosure import (
     DeltaDisclosureRequirement,
     PSensitiveRequirement,
 )
+from kanon_sql.spec.m_invariance import MInvarianceRequirement
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
@@ -39,6 +40,7 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         KKAnonymityRequirement,
         PopulationUniquenessRequirement,
         DifferentialPrivacyRequirement,
+        MInvarianceRequirement,
     )
 }
 

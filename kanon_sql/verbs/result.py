@@ -91,6 +91,8 @@ class Result:
             and how many labels and rows each level has; None where every row of a column has one level.
         differential_privacy: the mechanism's epsilon and delta, the sampling probability and k that follow from them,
             and what the ledger's releases have spent; None unless it was asked for.
+        m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
+            how many counterfeits there are, by class; None unless it was asked for.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -126,6 +128,7 @@ class Result:
     mean_loss: float | None = None
     beside: Mapping[str, Any] | None = None
     differential_privacy: Mapping[str, Any] | None = None
+    m_invariance: Mapping[str, Any] | None = None
 
     @property
     def passed(self) -> bool:
@@ -194,6 +197,7 @@ class Result:
             "details": None if self.details is None else self.details.to_dict(),
             "ledger": None if self.ledger is None else dict(self.ledger),
             "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
+            "m_invariance": None if self.m_invariance is None else dict(self.m_invariance),
             **revealed,
         }
 
