@@ -221,12 +221,71 @@ def test_a_person_who_comes_again_is_held_to_their_values(database: Database) ->
     assert {disease for own, _, _, disease, _ in released(database) if own == number} == {"a", "b"}
 
 
+def test_buckets_of_fewer_values_are_balanced_first(database: Database) -> None:
+    """Two buckets lack one value that one new person has."""
+    history_of(database, {"b": "", "c": "q", "d": "r"}, {"a": "p", "b": ""})
+    people(database, {"p": (30, "941", "a"), "q": (31, "941", "c"), "r": (32, "941", "d"), "new": (33, "941", "b")})
+    assert kanon_sql.anonymize(database.engine, asked()).passed
+    number = classes_of(database, {"p": TWO["p"], "q": TWO["p"], "r": TWO["p"], "new": TWO["p"]})
+    assert number["new"] == number["p"] != number["q"] == number["r"]
+
+
+def history_of(database: Database, *classes: dict[str, str]) -> None:
+    """A history that holds some classes: value -> who has it; nobody where that is empty."""
+    people(database, TWO)
+    kanon_sql.anonymize(database.engine, asked())
+    database.connection.execute("DELETE FROM history")
+    for number, values in enumerate(classes, 1):
+        for value, who in values.items():
+            database.connection.execute("INSERT INTO history VALUES (?, ?, ?, ?)", (number, number, who or None, value))
+
+
+def test_a_set_of_values_within_another_one_is_one_of_its_own(database: Database) -> None:
+    history_of(database, {"a": "p", "b": "q", "c": "r"})
+    present: dict[str, Person] = {"s": (30, "941", "a"), "t": (31, "941", "b")}
+    people(database, present)
+    result = kanon_sql.anonymize(database.engine, asked())
+    assert result.m_invariance is not None
+    assert result.m_invariance["counterfeits"] == 0
+    number = classes_of(database, present)
+    assert number["s"] == number["t"]
+    rows = database.connection.execute("SELECT name, signature FROM history WHERE name IN ('p', 's')").fetchall()
+    assert len({signature for _, signature in rows}) == 2
+
+
+def test_a_bucket_is_divided_where_its_halves_are_narrowest(database: Database) -> None:
+    """Not by age, which comes first, but by postal code: both ways are the perimeters of two boxes each."""
+    present: dict[str, Person] = {
+        "p": (10, "951", "a"), "q": (30, "941", "a"), "r": (12, "941", "b"), "s": (32, "951", "b"),
+    }  # fmt: skip
+    people(database, present)
+    assert kanon_sql.anonymize(database.engine, asked()).passed
+    number = classes_of(database, present)
+    assert number["p"] == number["s"] != number["q"] == number["r"]
+
+
+def test_a_counterfeit_takes_the_place_of_somebody_else(database: Database) -> None:
+    """Not of one of its own class, who is nearer."""
+    history_of(database, {"a": "p", "b": "q", "c": ""})
+    present: dict[str, Person] = {
+        "p": (30, "941", "a"), "q": (31, "941", "b"), "r": (80, "951", "a"), "s": (81, "951", "b"),
+    }  # fmt: skip
+    people(database, present)
+    assert kanon_sql.anonymize(database.engine, asked()).passed
+    number = classes_of(database, present)
+    Released(2, {who: frozenset("abc") for who in ("p", "q")}).add(present, released(database), number)
+    labels = {own: (age, code) for own, age, code, _, _ in released(database)}
+    assert labels[number["p"]] == ("*", "*")
+    assert labels[number["r"]] == ("[80, 90)", "951")
+
+
 def test_the_same_table_again_has_the_same_classes_values(database: Database) -> None:
     people(database, {f"p{i}": (i, "941", "abc"[i % 3]) for i in range(12)})
     found = [kanon_sql.anonymize(database.engine, asked()) for _ in range(3)]
     assert [result.m_invariance["counterfeits"] for result in found if result.m_invariance] == [0, 0, 0]
     assert found[2].m_invariance is not None
     assert found[2].m_invariance["earlier"] == ["people_release", "people_release"]
+    assert len(database.rows("history")) == 12, "classes that nobody was last released in are forgotten"
 
 
 # --- Where persons go ---------------------------------------------------------------------------------------

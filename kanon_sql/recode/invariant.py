@@ -211,6 +211,10 @@ class _Making:
         found = self.workspace.query(compiler.filled(f"recode/invariant/{name}", quoted, **context), limit)
         return [[int(figure or 0) for figure in row] for row in found]
 
+    def _counts(self, name: str, tables: Mapping[str, Relation]) -> dict[int, int]:
+        """The rows of a template that are a number and a count each."""
+        return {row[0]: row[1] for row in self._rows(name, MOST_VALUES, tables)}
+
     # --- Reading -------------------------------------------------------------------------
 
     def _people(self) -> Relation:
@@ -316,7 +320,7 @@ class _Making:
         table = self._loaded("quotas", _quota_rows(quotas, missing))
         fills = {"spare": str(quotas.spare)}
         filled = self._make("filled", {"deficits": deficits, "quotas": table}, fills=fills)
-        taken = dict(self._rows("taken", MOST_VALUES, {"filled": filled}))
+        taken = self._counts("taken", {"filled": filled})
         left = {value: count - taken.get(value, 0) for value, count in available.items()}
         begun, plan = dict(taken), []
         for number, step in enumerate(assigned(left, self.requirement.m)):
@@ -398,7 +402,7 @@ class _Making:
             "summary", 1, {"classes": classes, "members": members}, items=items
         )
         refuse_incomplete("recode/invariant/classes", all_rows - counterfeits, rows)
-        by_counterfeits = dict(self._rows("by_counterfeits", MOST_VALUES, {"classes": classes}))
+        by_counterfeits = self._counts("by_counterfeits", {"classes": classes})
         if sum(by_counterfeits.values()) != count:
             raise VerificationError("the classes of the release do not add up; please report this, and no values")
         return InvariantClasses(

@@ -92,7 +92,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
 
     Args:
         result: what to show.
-        all_minimal: list all k-minimal generalizations, not only their number.
+        all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
     """
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
     if result.intervals is not None:
@@ -115,7 +115,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Search", facts(_search(result.search, result.node is not None)))
         names = list(result.node or {})
         if all_minimal and result.search.minimal is not None:
-            parts += section("All k-minimal generalizations", _minimal(result.search, names))
+            parts += section("All k-minimal generalizations", _nodes(result.search.minimal, names))
+            others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
+            if others:
+                parts += section("Locally minimal besides: first on some path from the values", _nodes(others, names))
         if result.lattice:
             parts += section("Lattice", _lattice(result.lattice, result.node))
         if result.verb == "plan" and result.search.runners_up:
@@ -341,9 +344,9 @@ def _vector(levels: Iterable[int]) -> Text:
     return Text("[" + ", ".join(map(str, levels)) + "]")
 
 
-def _minimal(search: SearchSummary, names: Sequence[str]) -> RenderableType:
+def _nodes(nodes: Iterable[Sequence[int]], names: Sequence[str]) -> RenderableType:
     lines = [Text("levels in the order " + ", ".join(map(shown, names)), "dim")] if names else []
-    return Group(*lines, *(_vector(node) for node in search.minimal or ()))
+    return Group(*lines, *map(_vector, nodes))
 
 
 def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:

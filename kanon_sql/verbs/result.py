@@ -152,7 +152,7 @@ class Result:
         """Return one JSON-compatible object, which has the same keys for every verb.
 
         Args:
-            all_minimal: list all k-minimal generalizations, not only their number.
+            all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
         """
         search = None
         if self.search is not None:
@@ -175,6 +175,8 @@ class Result:
                 search["lattice"] = [asdict(item) for item in self.lattice]
             if all_minimal and found is not None:
                 search["minimal"] = [list(node) for node in found]
+                local = self.search.locally_minimal
+                search["locally_minimal"] = None if local is None else [list(node) for node in local]
         revealed = {} if self.revealed is None else {"revealed": [dict(item) for item in self.revealed]}
         return {
             "verb": self.verb,
