@@ -33,6 +33,7 @@ CORE = {
     "test_the_same_sample_as_duckdb[levels by the exponential mechanism-{}]",
     "test_the_same_sample_as_duckdb[a top and a value-{}]",
     "test_the_same_sequence_as_duckdb[{}]",
+    "test_rows_are_mapped_to_persons_as_by_duckdb[{}]",
     "test_a_kept_recoding_is_applied_as_by_duckdb[local-{}]",
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",
