@@ -246,7 +246,9 @@ def released(
         )
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
-            return replace(result, verdict="fail", message=message), together
+            assert spec.ledger is not None
+            notes = [*result.notes, *together.remedies(spec.ledger.on_conflict)]
+            return replace(result, verdict="fail", message=message, notes=notes), together
         manifest = _manifest(found, written, result, applied)
         entry = None
         if isinstance(found, Chosen) and earlier is not None:
