@@ -29,9 +29,24 @@ def zip_labels(code: str) -> list[str | None]:
     return [code, next(group for group, codes in TREE.items() if code in codes), "*"]
 
 
+def in_range(label: str | None, age: int | None) -> bool:
+    """Whether a range holds an age."""
+    if label is None or age is None:
+        return (label is None and age is None) or (label is not None and label.endswith(" or NULL"))
+    values = label.removesuffix(" or NULL")
+    if values == "not NULL":
+        return True
+    if values.startswith(("<= ", ">= ")):
+        return age <= int(values[3:]) if values[0] == "<" else age >= int(values[3:])
+    if values.startswith("[") and values.endswith("]"):
+        low, high = map(int, values[1:-1].split(", "))
+        return low <= age <= high
+    return values == str(age)
+
+
 def covers(labels: tuple[Any, Any], person: Person) -> bool:
-    """Whether both labels stand on the paths of a person's values."""
-    return labels[0] in age_labels(person[0]) and labels[1] in zip_labels(person[1])
+    """Whether both labels stand on the paths of a person's values; or that of the age is a range that holds it."""
+    return (labels[0] in age_labels(person[0]) or in_range(labels[0], person[0])) and labels[1] in zip_labels(person[1])
 
 
 @dataclass

@@ -68,7 +68,7 @@ SECOND = {
 CLASSES = [["Bob", "Alice"], ["Andy", "David"], ["Gary", "Helen"], ["Jane", "Ken", "Linda"], ["Paul", "Steve"]]
 
 
-def of_the_paper(database: Database) -> kanon_sql.Result:
+def of_the_paper(database: Database, **more: Any) -> kanon_sql.Result:
     """The second release, after a history that holds the paper's first one."""
     columns = {"name": "VARCHAR", "age": "INTEGER", "zip": "INTEGER", "disease": "VARCHAR"}
     for name, table in (("first", FIRST), ("second", SECOND)):
@@ -83,7 +83,21 @@ def of_the_paper(database: Database) -> kanon_sql.Result:
         for who in members:
             row = (number, signatures.index(values) + 1, who, FIRST[who][2])
             database.connection.execute("INSERT INTO history VALUES (?, ?, ?, ?)", row)
-    return kanon_sql.anonymize(database.engine, asked("second", **hierarchies))
+    privacy = [{"m_invariance": {"attribute": "disease", "m": 2, "history": "history", **more}}]
+    return kanon_sql.anonymize(database.engine, asked("second", privacy=privacy, **hierarchies))
+
+
+def test_the_papers_second_release_in_ranges(database: Database) -> None:
+    """As its table 3 has them, but for the table's lowest and highest values, and for the places of counterfeits."""
+    assert of_the_paper(database, ranges=["age", "zip"]).passed
+    number = classes_of(database, SECOND)
+    labels = {own: (age, code) for own, age, code, _, _ in released(database, "second_release")}
+    assert {who: labels[number[who]] for who in ("David", "Gary", "Ray", "Tom")} == {
+        "David": ("[23, 25]", "[21, 25]"), "Gary": ("[41, 46]", "[20, 30]"), "Ray": ("[54, 56]", "[31, 34]"),
+        "Tom": (">= 60", ">= 36"),
+    }  # fmt: skip
+    assert labels[number["Bob"]] == ("<= 23", "<= 25"), "Bob, and David's values for the counterfeit"
+    assert labels[number["Jane"]] == ("[25, 43]", "[21, 33]"), "Jane, Linda, and Emily's values"
 
 
 def test_the_papers_second_release(database: Database) -> None:
@@ -150,8 +164,9 @@ def sequences(draw: st.DrawFn) -> tuple[int, list[dict[str, Person]]]:
     return draw(st.integers(2, 3)), versions
 
 
-def try_sequence(database: Database, m: int, versions: Sequence[Mapping[str, Person]]) -> int:
+def try_sequence(database: Database, m: int, versions: Sequence[Mapping[str, Person]], **more: Any) -> int:
     """Release what can be; the oracle says what that is. Returns how many releases there were."""
+    privacy = [{"m_invariance": {"attribute": "disease", "m": m, "history": "history", **more}}]
     for table in ("history", "people_release", "kanon_sql_manifest"):
         database.connection.execute(f"DROP TABLE IF EXISTS {table}")
     so_far, count = Released(m), 0
@@ -161,7 +176,7 @@ def try_sequence(database: Database, m: int, versions: Sequence[Mapping[str, Per
         people(database, present)
         fewest = so_far.fewest_counterfeits(present)
         before = database.tables()
-        result = kanon_sql.anonymize(database.engine, asked(m=m))
+        result = kanon_sql.anonymize(database.engine, asked(privacy=privacy))
         assert result.passed == (fewest is not None), result.message
         if fewest is None:
             assert "nothing was published" in result.message
@@ -173,6 +188,12 @@ def try_sequence(database: Database, m: int, versions: Sequence[Mapping[str, Per
         assert result.m_invariance is not None
         assert result.m_invariance["counterfeits"] == fewest
         so_far.add(present, rows, classes_of(database, present))
+        if more:
+            ages = {age for age, _, _ in present.values() if age is not None}
+            ends = {str(age) for age in (min(ages, default=None), max(ages, default=None))}
+            labels = {label.removesuffix(" or NULL") for _, label, _, _, _ in rows if label is not None}
+            assert not any(label.startswith(("<= ", ">= ")) and label[3:] in ends for label in labels)
+            assert not any(label[0] == "[" and set(label[1:-1].split(", ")) & ends for label in labels), "are open"
         held = database.connection.execute("SELECT COUNT(DISTINCT name) FROM history").fetchone()
         assert held == (len(so_far.values),), "everybody who was ever released is remembered"
     return count
@@ -184,11 +205,19 @@ def test_random_sequences(shared_database: Database, problem: tuple[int, list[di
     try_sequence(shared_database, *problem)
 
 
-@pytest.mark.slow
-@examples(100)
+@examples(4)
 @given(sequences())
-def test_many_random_sequences(shared_database: Database, problem: tuple[int, list[dict[str, Person]]]) -> None:
-    try_sequence(shared_database, *problem)
+def test_random_sequences_with_ranges(shared_database: Database, problem: tuple[int, list[dict[str, Person]]]) -> None:
+    try_sequence(shared_database, *problem, ranges=["age"])
+
+
+@pytest.mark.slow
+@examples(60)
+@given(sequences(), st.booleans())
+def test_many_random_sequences(
+    shared_database: Database, problem: tuple[int, list[dict[str, Person]]], ranged: bool
+) -> None:
+    try_sequence(shared_database, *problem, **({"ranges": ["age"]} if ranged else {}))
 
 
 def test_larger_tables_are_split_by_halves(database: Database) -> None:
@@ -497,6 +526,13 @@ def test_persons_whose_class_has_other_values_are_not_published(
         ({"nulls": "suppress"}, "use nulls: value"),
         ({"quasi_identifiers": {"age": {"intervals": [10], "maximum_level": 1}}}, "at any level; leave it out"),
         ({"quasi_identifiers": {"counterfeits": None}}, "has a column 'counterfeits' of its own"),
+        (
+            {
+                "quasi_identifiers": {"age": {"intervals": [10], "minimum_level": 1}},
+                "privacy": [{"m_invariance": {"attribute": "disease", "m": 2, "history": "h", "ranges": ["age"]}}],
+            },
+            "a range has no level",
+        ),
         ({"unit": "Signature"}, "has a column 'signature' of its own"),
         ({"release": "history"}, "the history has the release's name"),
         ({"source": "history"}, "the history has the source's name"),
@@ -516,6 +552,7 @@ def test_specs_that_cannot_be(more: dict[str, Any], why: str) -> None:
         ({"history": "other.history"}, "the name of a table without a schema"),
         ({"attribute": "age"}, "'age' is not listed under sensitive"),
         ({"l": 3}, "unknown key"),
+        ({"ranges": ["disease"]}, "'disease' is no quasi-identifier"),
     ],
 )
 def test_requirements_that_cannot_be(change: dict[str, Any], why: str) -> None:
@@ -546,6 +583,13 @@ def test_other_verbs_and_options_say_why_not(database: Database) -> None:
     with pytest.raises(UnsupportedError, match="a part of them is no release"):
         kanon_sql.anonymize(database.engine, spec, budget=kanon_sql.Budget(seconds=9))
     assert spec == kanon_sql.Spec.from_dict(spec.to_dict())
+
+
+def test_ranges_are_of_numbers_and_dates(database: Database) -> None:
+    people(database, TWO)
+    privacy = [{"m_invariance": {"attribute": "disease", "m": 2, "history": "history", "ranges": ["zip"]}}]
+    with pytest.raises(SpecError, match="ranges: zip is VARCHAR, and ranges are of numbers, dates and times"):
+        kanon_sql.anonymize(database.engine, asked(privacy=privacy))
 
 
 def test_levels_below_the_minimum_are_not_released(database: Database) -> None:

@@ -20,7 +20,7 @@ values are published because the others of a class are counterfeits.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace, refuse_incomplete
@@ -66,7 +66,9 @@ class _Item:
         climb: all levels below the top, the highest first.
         by_value: its places are in the order of its values; else along its hierarchy.
         has_nulls: whether NULL is among its values.
-        domain_rows: how many values it may have.
+        ranged: it is released as ranges of its values.
+        domain_rows: how many values it may have; NULL is one, where it occurs.
+        values: how many of them occur and are not NULL; for ranges.
         unit: what a step from place to place is worth.
     """
 
@@ -76,7 +78,9 @@ class _Item:
     climb: tuple[int, ...]
     by_value: bool
     has_nulls: bool
+    ranged: bool
     domain_rows: int
+    values: int = 0
     unit: int = 0
 
 
@@ -170,6 +174,7 @@ class _Making:
     requirement: MInvarianceRequirement
     columns: Mapping[str, Column]
     past: Past | None
+    places: Mapping[str, Relation] = field(default_factory=dict)
 
     def run(self) -> InvariantClasses | NoInvariantClasses:
         """Read, divide, balance, assign, split, label."""
@@ -282,26 +287,40 @@ class _Making:
     ) -> tuple[Relation, tuple[_Item, ...], int, int]:
         """Every person with their places; the columns; persons released before, and those whose value has changed."""
         items = tuple(self._item(lookup) for lookup in lookups)
-        tables = {"people": people, "past": before, "known": known, **_tables_of(lookups)}
+        self.places = {
+            f"places_{item.index}": self._make("places", {"lookup": lookup.table}, f"places{item.index}", item=item)
+            for item, lookup in zip(items, lookups, strict=True)
+        }
+        tables = {"people": people, "past": before, "known": known, **self.places}
         placed = self._make("placed", tables, items=items)
-        ((there, old, changed, *places),) = self._rows(
+        ((there, old, changed, *ends),) = self._rows(
             "strangers", 1, {"placed": placed, "signatures": signatures}, items=items
         )
         refuse_incomplete("recode/invariant/placed", there, rows)
-        weights = [lookup.quasi_identifier.weight for lookup in lookups]
-        units = [int(_UNIT * weight) // max(1, last - 1) for weight, last in zip(weights, places, strict=True)]
-        return placed, tuple(_with_unit(item, unit) for item, unit in zip(items, units, strict=True)), old, changed
+        measured = []
+        for item, lookup, last, values in zip(items, lookups, ends[::2], ends[1::2], strict=True):
+            unit = int(_UNIT * lookup.quasi_identifier.weight) // max(1, last - 1)
+            domain = values + item.has_nulls if item.ranged else item.domain_rows
+            measured.append(replace(item, unit=unit, values=values, domain_rows=max(1, domain)))
+        return placed, tuple(measured), old, changed
 
     def _item(self, lookup: Lookup) -> _Item:
         column, own = self.columns[lookup.name], lookup.quasi_identifier
         rows = isinstance(own.hierarchy, FileHierarchy | TreeHierarchy | TableHierarchy)
+        ordered, ranged = column.kind not in ("text", "other"), lookup.name in self.requirement.in_ranges
+        if ranged and not ordered:
+            raise SpecError(
+                f"privacy: m_invariance: ranges: {lookup.name} is {column.type}, and ranges are of numbers, dates and "
+                "times; give it a hierarchy instead"
+            )
         return _Item(
             index=lookup.index,
             top=lookup.top,
             levels=tuple(range(own.minimum_level, lookup.height)),
             climb=tuple(range(lookup.height - 1, -1, -1)),
-            by_value=column.kind not in ("text", "other") and not rows,
+            by_value=ordered and (ranged or not rows),
             has_nulls=lookup.has_nulls,
+            ranged=ranged,
             domain_rows=lookup.domain_rows,
         )
 
@@ -397,7 +416,7 @@ class _Making:
         """The labels of the classes, and what they are."""
         tables = {"members": members, "placed": placed}
         tables["borrowed"] = self._make("borrowed", tables)
-        classes = self._make("classes", {**tables, **_tables_of(lookups)}, items=items)
+        classes = self._make("classes", {**tables, **_tables_of(lookups), **self.places}, items=items)
         ((count, smallest, largest, all_rows, counterfeits, signatures, *lost),) = self._rows(
             "summary", 1, {"classes": classes, "members": members}, items=items
         )
@@ -420,12 +439,8 @@ class _Making:
             by_counterfeits=dict(sorted(by_counterfeits.items())),
             signatures=signatures,
             rounds=rounds,
-            mean_loss=_mean_loss(lookups, lost, rows),
+            mean_loss=_mean_loss(lookups, items, lost, rows),
         )
-
-
-def _with_unit(item: _Item, unit: int) -> _Item:
-    return _Item(**{**vars(item), "unit": unit})
 
 
 def _tables_of(lookups: Sequence[Lookup]) -> dict[str, Relation]:
@@ -438,12 +453,12 @@ def _quota_rows(quotas: Quotas, missing: Mapping[int, int]) -> list[tuple[int, i
     return rows or [(0, 0, 0)]
 
 
-def _mean_loss(lookups: Sequence[Lookup], lost: Sequence[int], rows: int) -> float:
+def _mean_loss(lookups: Sequence[Lookup], items: Sequence[_Item], lost: Sequence[int], rows: int) -> float:
     """The mean over the persons' cells of the share of the domain's other values that a label stands for."""
     weights = [lookup.quasi_identifier.weight for lookup in lookups]
     losses = [
-        figure / (lookup.domain_rows - 1) / rows if lookup.domain_rows > 1 else 0.0
-        for figure, lookup in zip(lost, lookups, strict=True)
+        figure / (item.domain_rows - 1) / rows if item.domain_rows > 1 else 0.0
+        for figure, item in zip(lost, items, strict=True)
     ]
     total = sum(weight * loss for weight, loss in zip(weights, losses, strict=True))
     return float(f"{total / sum(weights):.12g}")

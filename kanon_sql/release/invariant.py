@@ -224,6 +224,8 @@ def _truth(
     released: InvariantRelease,
 ) -> tuple[Any, ...]:
     (attribute,) = spec.sensitive
+    requirement = spec.m_invariance
+    assert requirement is not None
     assert spec.unit is not None
     return workspace.row(
         "release/invariant/truth",
@@ -233,12 +235,17 @@ def _truth(
         person_now=exact_value(released.columns[spec.unit], "now"),
         value_source=exact_value(columns[attribute], "kanon_source"),
         value_now=exact_value(released.columns[attribute], "now"),
+        classes=found.classes,
+        number=CLASS_COLUMN,
         items=[
             {
                 "index": lookup.index,
                 "table": lookup.table,
                 "top": lookup.top,
-                "levels": list(range(lookup.quasi_identifier.minimum_level, lookup.height)),
+                "ranged": lookup.name in requirement.in_ranges,
+                "levels": []
+                if lookup.name in requirement.in_ranges
+                else list(range(lookup.quasi_identifier.minimum_level, lookup.height)),
                 "value": exact_value(columns[lookup.name], "kanon_source"),
                 "label": exact_value(released.columns[lookup.name], "now"),
                 "has_nulls": lookup.has_nulls,

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import Field, WithJsonSchema
 
-from kanon_sql.spec.checks import Fault, Loc, checked, integer
+from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, quote
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
-from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Requirement
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Columns, Requirement
 from kanon_sql.spec.sections import SearchOptions, Suppression
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class MInvarianceRequirement(Requirement):
         m: how many rows, all with different sensitive values, a class has at least.
         history: the table, beside the release, that remembers who was released with which values; the first release
             of a sequence makes it.
+        ranges: the quasi-identifiers that are released as ranges of their values; None for none.
     """
 
     name: ClassVar[str] = "m_invariance"
@@ -59,6 +60,15 @@ class MInvarianceRequirement(Requirement):
     history: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
         description="The table beside the release that remembers who was released with which values."
     )
+
+    ranges: Columns = Field(
+        default=None, description="The quasi-identifiers that are released as ranges of their values, not as labels."
+    )
+
+    @property
+    def in_ranges(self) -> tuple[str, ...]:
+        """The quasi-identifiers that are released as ranges."""
+        return self.ranges or ()
 
     @property
     def notation(self) -> str:
@@ -73,6 +83,10 @@ class MInvarianceRequirement(Requirement):
                 "they are known; it is not released"
             )
             yield Fault((), why, True)
+        for position, name in enumerate(self.in_ranges):
+            if name not in quasi_identifiers:
+                hint = did_you_mean(name, quasi_identifiers)
+                yield Fault(("ranges", position), f"{quote(name)} is no quasi-identifier{hint}")
         if len(set(sensitive)) > 1:
             why = (
                 f"{self.name} keeps the values of one sensitive attribute together, and those of another one would "
@@ -89,7 +103,9 @@ class MInvarianceRequirement(Requirement):
 
     def to_dict(self) -> dict[str, Any]:
         """``{name: {parameters}}``, which reads back as this requirement."""
-        return {self.name: {**self.model_dump(mode="json"), "history": format_table_name(self.history)}}
+        return {
+            self.name: {**self.model_dump(mode="json", exclude_none=True), "history": format_table_name(self.history)}
+        }
 
 
 def m_invariance_in(privacy: Sequence[Requirement]) -> MInvarianceRequirement | None:
@@ -113,6 +129,11 @@ def m_invariance_faults(spec: Spec) -> Iterator[Fault]:
                     yield Fault((*loc, "history"), f"the history has the {what}'s name; choose another one")
             yield from _section_faults(spec)
             yield from _column_faults(spec)
+            for place, column in enumerate(requirement.in_ranges):
+                item = spec.quasi_identifiers.get(column)
+                if item is not None and item.minimum_level:
+                    why = "a range has no level; leave 'minimum_level' out, or the column out of the ranges"
+                    yield Fault((*loc, "ranges", place), why)
             return
 
 

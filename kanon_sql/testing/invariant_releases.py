@@ -14,6 +14,7 @@ from kanon_sql.testing.subject import Subject
 __all__ = ["InvariantReleases"]
 
 _HISTORY, _VERSION, _RELEASE = "kanon_visits_history", "visits_version", "visits_release"
+_ASKED = {"attribute": "illness", "m": 2, "history": _HISTORY, "ranges": ["born", "age"]}
 _ILLNESSES = ["flu", "Flu", "ulcer", "asthma"]
 
 
@@ -35,7 +36,7 @@ class InvariantReleases(Fixtures):
                 "quasi_identifiers": SPEC["quasi_identifiers"],
                 "source": _VERSION,
                 "unit": "person",
-                "privacy": [{"m_invariance": {"attribute": "illness", "m": 2, "history": _HISTORY}}],
+                "privacy": [{"m_invariance": _ASKED}],
             }
         )
         where: list[tuple[Any, Engine]] = [(with_visits, engine), (reference, reference.engine)]
