@@ -36,6 +36,8 @@ CORE = {
     "test_the_same_untrue_values_as_duckdb[noise, ranks, categories-{}]",
     "test_the_same_untrue_values_as_duckdb[factors, exchanges, a matrix-{}]",
     "test_a_column_is_told_as_by_duckdb[persons with several vectors, rows suppressed-{}]",
+    "test_the_same_sequence_as_duckdb[{}]",
+    "test_rows_are_mapped_to_persons_as_by_duckdb[{}]",
     "test_a_kept_recoding_is_applied_as_by_duckdb[local-{}]",
     "test_different_texts_are_different[{}]",
     "test_different_texts_are_different_sensitive_values[{}]",

@@ -366,6 +366,9 @@ def test_every_requirement_is_in_the_table_of_models_with_when_it_prunes() -> No
         if differential_privacy_in([requirement]) is not None:
             assert (by_rows, by_persons) == ("not searched", "rows only")
             continue
+        if requirement.name == "m_invariance":
+            assert (by_rows, by_persons) == ("not searched", "persons only")
+            continue
         model = model_of(requirement)
         assert by_rows == model.monotonicity(False).value, written
         npd = getattr(requirement, "kind", None) == "npd_recursive"

@@ -273,7 +273,9 @@ class Asking(AttackMethod):
 
 def test_options_belong_to_whoever_declares_them(clinic: Database, registered: list[AttackMethod]) -> None:
     register(Asking())
-    with pytest.raises(SpecError, match="external: only for the attack linking or asking, which is not asked for"):
+    with pytest.raises(
+        SpecError, match="external: only for the attack linking or mapping or asking, which is not asked for"
+    ):
         audit(clinic.engine, spec_of(), external="s", attacks=["homogeneity"])
     result = audit(clinic.engine, spec_of(), external="s")
     assert "asking once with s" in [attack.label for attack in result.attacks]
@@ -299,7 +301,7 @@ def test_on_request_is_left_out_unless_it_is_named(
     clinic: Database, templates: Path, registered: list[AttackMethod]
 ) -> None:
     register(Costly())
-    assert {*ON_REQUEST} == {"minimality", "downcoding", "definetti", "costly"}
+    assert {*ON_REQUEST} == {"mapping", "minimality", "downcoding", "definetti", "costly"}
     assert audit(clinic.engine, spec_of()).left_out["costly"] == COSTLY_ESTIMATE
     assert [attack.name for attack in audit(clinic.engine, spec_of(), attacks=["costly"]).attacks] == ["costly"]
 
@@ -374,8 +376,8 @@ def test_what_is_written_out_elsewhere_is_what_is_registered() -> None:
 
 def test_the_help_lists_every_attack_and_says_which_are_left_out() -> None:
     shown = " ".join(CliRunner().invoke(app, ["audit", "--help"], env={"COLUMNS": "200"}).output.split())
-    assert f"{', '.join(ATTACKS)}. If not given, all that can be run but the last three." in shown
-    assert tuple(ATTACKS)[-3:] == tuple(ON_REQUEST)
+    assert f"{', '.join(ATTACKS)}. If not given, all that can be run but the last four." in shown
+    assert tuple(ATTACKS)[-4:] == tuple(ON_REQUEST)
 
 
 def places() -> list[Path]:

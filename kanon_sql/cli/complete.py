@@ -20,7 +20,7 @@ DIALECTS = (
 
 ATTACKS = (
     "linking", "homogeneity", "background", "skewness", "similarity", "complementary", "composition", "views",
-    "unsorted", "consistency", "minimality", "downcoding", "definetti",
+    "unsorted", "consistency", "mapping", "minimality", "downcoding", "definetti",
 )  # fmt: skip
 """The attacks of ``audit`` in their order, those on request last; written out for the same reason."""
 

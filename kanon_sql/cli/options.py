@@ -187,7 +187,9 @@ MaxStatements = Annotated[
         help="End the search after so many statements, at the best generalization found so far.",
     ),
 ]
-AllMinimal = Annotated[bool, typer.Option("--all-minimal", help="Find and list all k-minimal generalizations.")]
+AllMinimal = Annotated[
+    bool, typer.Option("--all-minimal", help="List all k-minimal and locally minimal generalizations.")
+]
 ReportFile = Annotated[
     Path | None,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql.engines import Column, Workspace
@@ -13,7 +13,7 @@ from kanon_sql.evaluate.partitions.hierarchy import Labelled
 from kanon_sql.evaluate.reach import rows_in_words
 from kanon_sql.frequency import FrequencySets, Prepared, population_notes
 from kanon_sql.models import METRICS, PrivacyModel
-from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain
+from kanon_sql.search import Batch, Explained, Node, Outcome, Search, Verdict, explain, locally_minimal
 from kanon_sql.spec import Spec
 
 __all__ = ["Answered", "Chosen", "NothingFound", "NothingToSearch", "SearchSummary", "Searched", "few"]
@@ -33,6 +33,8 @@ class SearchSummary:
         nodes_evaluated: the number of different nodes that the database was asked about.
         nodes_inferred: the number of nodes decided without asking; None where they are not counted.
         minimal: all k-minimal generalizations; None where the algorithm does not find them all.
+        locally_minimal: all locally minimal ones, the first that satisfy on some path from the values up (Samarati
+            2001, section 4); None unless asked for, and where it is not known of every node whether it satisfies.
         runners_up: the next best nodes that the search evaluated.
         stopped: why the search ended early, in words; None if it did not.
         frequency_sets: how many frequency sets were rolled up from others during the search.
@@ -52,6 +54,7 @@ class SearchSummary:
     frequency_sets: int = 0
     base_reads: int = 0
     matrix: Mapping[str, int] | None = None
+    locally_minimal: tuple[Node, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -150,12 +153,14 @@ class Answered(Searched):
         search: every answer that led to the outcome.
         outcome: what the strategy returned.
         work: what the search took.
+        lists_minimal: the summary lists the locally minimal generalizations, too.
     """
 
     evaluator: Evaluator
     search: Search
     outcome: Outcome
     work: Work
+    lists_minimal: bool = field(default=False, kw_only=True)
 
     def summary(self) -> SearchSummary:
         """What the search did."""
@@ -183,6 +188,7 @@ class Answered(Searched):
             frequency_sets=self.work.frequency_sets,
             base_reads=self.work.base_reads,
             matrix=None if self.evaluator.matrix is None else self.evaluator.matrix.sizes,
+            locally_minimal=locally_minimal(self.evaluator.question(), self.outcome) if self.lists_minimal else None,
         )
 
     def explained(self) -> tuple[Explained, ...]:

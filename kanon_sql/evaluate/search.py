@@ -110,7 +110,9 @@ def search_in(
     run = search(spec.search.algorithm, question, evaluator.answers, **options)
     outcome = _outcome(run, given.workspace, spec, budget)
     answered = (spec, given, evaluator, run, outcome, evaluator.work)
-    return NothingFound(*answered) if outcome.best is None else Chosen(*answered, outcome.best)
+    if outcome.best is None:
+        return NothingFound(*answered, lists_minimal=all_minimal)
+    return Chosen(*answered, outcome.best, lists_minimal=all_minimal)
 
 
 def searched_again(

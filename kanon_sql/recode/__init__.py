@@ -8,10 +8,24 @@ class query that judges nodes and tables. At the end every vector has a class, a
 from __future__ import annotations
 
 from kanon_sql.recode.cells import CellsRecoded
+from kanon_sql.recode.invariant import InvariantClasses, NoInvariantClasses, Past, invariant_classes
 from kanon_sql.recode.kept import Kept, hierarchies_of
 from kanon_sql.recode.paths import Path
 from kanon_sql.recode.recoded import Recoded
 from kanon_sql.recode.release import Mapped
 from kanon_sql.recode.run import applied, recoded
 
-__all__ = ["CellsRecoded", "Kept", "Mapped", "Path", "Recoded", "applied", "hierarchies_of", "recoded"]
+__all__ = [
+    "CellsRecoded",
+    "InvariantClasses",
+    "Kept",
+    "Mapped",
+    "NoInvariantClasses",
+    "Past",
+    "Path",
+    "Recoded",
+    "applied",
+    "hierarchies_of",
+    "invariant_classes",
+    "recoded",
+]

@@ -17,6 +17,13 @@ from kanon_sql.release.differential.mechanism import (
 from kanon_sql.release.differential.parameters import Sampling, sampling_for
 from kanon_sql.release.differential.randomness import operating_system
 from kanon_sql.release.earlier import JointVerdict, addition, coarsened, comparable_releases, compared, held_levels
+from kanon_sql.release.invariant import (
+    History,
+    extended_history,
+    history_of,
+    invariant_release,
+    publish_history,
+)
 from kanon_sql.release.kept import keep, kept_recoding, refuse_foreign_kept
 from kanon_sql.release.ledger import Entry, read_ledger, withdraw_entry
 from kanon_sql.release.manifest import MANIFEST_TABLE, Pending, Record, is_untrue, pending_records, published_manifest
@@ -28,6 +35,7 @@ __all__ = [
     "MANIFEST_TABLE",
     "Choice",
     "Entry",
+    "History",
     "JointVerdict",
     "Pending",
     "Record",
@@ -42,7 +50,10 @@ __all__ = [
     "compared",
     "draw",
     "expected_size",
+    "extended_history",
     "held_levels",
+    "history_of",
+    "invariant_release",
     "is_untrue",
     "keep",
     "kept_recoding",
@@ -50,6 +61,7 @@ __all__ = [
     "operating_system",
     "pending_records",
     "publish",
+    "publish_history",
     "published_manifest",
     "put_back",
     "read_ledger",

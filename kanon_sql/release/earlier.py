@@ -67,6 +67,22 @@ class JointVerdict:
         ]
         return f"together with {names}, {'; '.join(problems)}"
 
+    def remedies(self, on_conflict: str) -> list[str]:
+        """What may be released although this may not: Sweeney's remedies for complementary releases (2002, 4.2).
+
+        Args:
+            on_conflict: what the spec's ledger says.
+        """
+        if not self.conflict:
+            return []
+        last = self.earlier[-1].name
+        ways = [
+            f"a release that is made of {last} alone, as the source of a spec without a ledger, tells no more than it"
+        ]
+        if on_conflict == "refuse":
+            ways.insert(0, "ledger: {on_conflict: coarsen} looks for levels that are safe beside earlier releases")
+        return [f"what can be released all the same: {'; '.join(ways)}"]
+
     def to_dict(self) -> dict[str, Any]:
         """As it stands in results."""
         joint = self.joint

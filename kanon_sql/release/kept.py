@@ -20,8 +20,9 @@ from kanon_sql.recode import Kept, Mapped, hierarchies_of
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
     MAX_PENDING,
-    id_of_kept,
-    is_of_kept,
+    Kind,
+    id_beside,
+    kind_of,
     recorded_state,
     release_key,
 )
@@ -32,7 +33,7 @@ from kanon_sql.spec import Spec, format_table_name
 from kanon_sql.sql import Relation
 from kanon_sql.version import __version__
 
-__all__ = ["keep", "kept_recoding", "refuse_foreign_kept"]
+__all__ = ["keep", "kept_recoding", "refuse_foreign_kept", "under_another_id"]
 
 
 def refuse_foreign_kept(workspace: Workspace, spec: Spec) -> None:
@@ -64,7 +65,7 @@ def keep(workspace: Workspace, spec: Spec, what: Mapped | Node, node: Mapping[st
     assert named.release is not None
     shown = format_table_name(named.release)
     try:
-        with _under_another_id(workspace.engine), staged(workspace, named.release) as table:
+        with under_another_id(workspace.engine, "recoding"), staged(workspace, named.release) as table:
             count = _write(workspace, table, what)
             publish(workspace, named, table, _manifest(workspace, spec, shown, what, node))
     except KanonError as error:
@@ -84,10 +85,10 @@ def _published_as(spec: Spec) -> Spec:
 
 
 @contextmanager
-def _under_another_id(engine: Engine) -> Iterator[None]:
+def under_another_id(engine: Engine, kind: Kind) -> Iterator[None]:
     """A run has one release: what it publishes besides has a mark, a manifest and scratch names of its own."""
     before = engine.run_id
-    engine.run_id = id_of_kept(before)
+    engine.run_id = id_beside(before, kind)
     try:
         yield
     finally:
@@ -142,7 +143,7 @@ def kept_recoding(workspace: Workspace, name: tuple[str, ...]) -> Kept:
     """
     shown, engine, manifest = format_table_name(name), workspace.engine, beside(name, MANIFEST_TABLE)
     run_id = engine.mark(name) if engine.exists(name) == "table" else None
-    if run_id is None or not is_of_kept(run_id) or engine.exists(manifest.parts) != "table":
+    if run_id is None or kind_of(run_id) != "recoding" or engine.exists(manifest.parts) != "table":
         raise SpecError(_no_such(name))
     if recorded_state(workspace, manifest, release_key(engine, name), run_id) is None:
         raise SpecError(_no_such(name))

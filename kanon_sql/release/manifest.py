@@ -24,11 +24,12 @@ from kanon_sql.sql import Relation
 __all__ = [
     "MANIFEST_TABLE",
     "MAX_PENDING",
+    "Kind",
     "Pending",
     "Record",
-    "id_of_kept",
-    "is_of_kept",
+    "id_beside",
     "is_untrue",
+    "kind_of",
     "pending_records",
     "published_manifest",
     "recorded_state",
@@ -47,20 +48,24 @@ _UNTRUE = '"truthful": false'
 
 _RUN_ID = re.compile(r"[0-9a-z]{1,64}")
 
-_OF_KEPT = re.compile(r"[0-9a-f]{8}01")
+_BESIDE = re.compile(r"[0-9a-f]{8}(01|02)")
 """What a run publishes beside its release has an id of its own, made of that of the run."""
+
+Kind = Literal["release", "recoding", "history"]
+_ENDS: dict[str, Kind] = {"01": "recoding", "02": "history"}
 
 State = Literal["pending", "published"]
 
 
-def id_of_kept(run_id: str) -> str:
-    """The id that the recoding is published under which a run keeps."""
-    return f"{run_id}01"
+def id_beside(run_id: str, kind: Kind) -> str:
+    """The id that a run publishes under what it keeps beside its release: the recoding, or a history."""
+    return run_id + next(end for end, its_kind in _ENDS.items() if its_kind == kind)
 
 
-def is_of_kept(run_id: str) -> bool:
-    """Whether a table with this id as its mark is a recoding that was kept; else it is a release."""
-    return _OF_KEPT.fullmatch(run_id) is not None
+def kind_of(run_id: str) -> Kind:
+    """What a table with this id as its mark is: a release, a recoding that was kept, or a history."""
+    found = _BESIDE.fullmatch(run_id)
+    return "release" if found is None else _ENDS[found[1]]
 
 
 def release_key(engine: Engine, release: tuple[str, ...]) -> str:

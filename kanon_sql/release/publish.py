@@ -39,8 +39,9 @@ from kanon_sql.frequency import is_same_table
 from kanon_sql.release.ledger import Addition
 from kanon_sql.release.manifest import (
     MANIFEST_TABLE,
+    Kind,
     Record,
-    is_of_kept,
+    kind_of,
     pending_records,
     recorded_state,
     release_key,
@@ -49,10 +50,20 @@ from kanon_sql.release.write import beside
 from kanon_sql.spec import Origin
 from kanon_sql.sql import Relation, Statement
 
-__all__ = ["KEEP", "publish", "put_back", "refuse_foreign_release"]
+__all__ = ["HISTORY", "KEEP", "publish", "put_back", "refuse_foreign_release"]
 
 KEEP = "recoding.keep"
 """What names a kept recoding in a spec."""
+
+HISTORY = "privacy.m_invariance.history"
+"""What names the history of a sequence of releases in a spec."""
+
+_KEYS: dict[Kind, str] = {"release": "release", "recoding": KEEP, "history": HISTORY}
+_KINDS: dict[Kind, str] = {
+    "release": "a release",
+    "recoding": "a recoding that was kept",
+    "history": "the history of a sequence of releases",
+}
 
 _STANDS = "the release stands under its name all the same"
 _LEFT = "kanon-sql clean --yes settles what the run left"
@@ -64,7 +75,7 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
     Args:
         workspace: where.
         spec: names the release.
-        key: what names it in the user's spec: ``release``, or :data:`KEEP`.
+        key: what names it in the user's spec: ``release``, :data:`KEEP` or :data:`HISTORY`.
 
     Returns:
         The run whose release stands under the name; None when nothing does.
@@ -109,10 +120,12 @@ def refuse_foreign_release(workspace: Workspace, spec: Origin, *, key: str = "re
 
 def _refuse_other_use(run_id: str, shown: str, key: str) -> None:
     """Refuse to put a release in the place of a kept recoding, or the other way round."""
-    if is_of_kept(run_id) != (key == KEEP):
-        what, other = ("a recoding that was kept", "release") if key != KEEP else ("a release", "recoding")
+    stands = kind_of(run_id)
+    if key != _KEYS[stands]:
+        other = next(kind for kind, its_key in _KEYS.items() if its_key == key)
         raise SpecError(
-            f"{key}: {shown!r} is {what}, and no {other} takes its place; choose another name, or drop it first"
+            f"{key}: {shown!r} is {_KINDS[stands]}, and no {other} takes its place; choose another name, or drop it "
+            "first"
         )
 
 
@@ -145,16 +158,21 @@ def _place(engine: Engine, name: tuple[str, ...]) -> tuple[str, ...] | None:
     return None if found is None else found[:-1]
 
 
-def _replaced(workspace: Workspace, spec: Origin, written: Relation) -> str | None:
+def _replaced(workspace: Workspace, spec: Origin, written: Relation, replacing: tuple[str | None] | None) -> str | None:
     """The run whose release has to make room. Asked once more: anybody may have used the name since the run began.
 
     Raises:
         SpecError: something else stands there now, or the earlier release is where the new one would not be.
-        DatabaseError: it went away just now.
+        DatabaseError: it went away just now, or another run's stands there than the new one was made of.
     """
     assert spec.release is not None
     engine = workspace.engine
-    run_id = refuse_foreign_release(workspace, spec, key=KEEP if is_of_kept(workspace.run_id) else "release")
+    run_id = refuse_foreign_release(workspace, spec, key=_KEYS[kind_of(workspace.run_id)])
+    if replacing is not None and replacing != (run_id,):
+        raise DatabaseError(
+            f"{spec.release[-1]!r} is another one now than the one that was read: another run has replaced it; nothing "
+            "was published: run it again"
+        )
     if run_id is None:
         return None
     old, new = _place(engine, spec.release), _place(engine, written.parts)
@@ -180,6 +198,7 @@ def publish(
     addition: Addition | None = None,
     *,
     unseen: bool = False,
+    replacing: tuple[str | None] | None = None,
 ) -> None:
     """Give the verified table the release's name, record its manifest, and enter it into a ledger if there is one.
 
@@ -190,6 +209,7 @@ def publish(
         manifest: what to record of it.
         addition: the ledger's entry.
         unseen: there is no database to look into; the statements replace an earlier release, if there is one.
+        replacing: the run whose table alone may be replaced (None in it for no table at all); by default any.
 
     Raises:
         SpecError: what now stands under the release's name may not be replaced; nothing was published.
@@ -205,13 +225,13 @@ def publish(
         addition.create(workspace)
     record = Record(workspace, table, workspace.run_id)
     if not workspace.capabilities.transactional_ddl:
-        _InSteps(workspace, spec, written, manifest, addition, record).publish()
+        _InSteps(workspace, spec, written, manifest, addition, record, replacing).publish()
         return
     with workspace.engine.transaction():
         if addition is not None:
             addition.take_turn(workspace)
         _mark(workspace, written)
-        if unseen or _replaced(workspace, spec, written) is not None:
+        if unseen or _replaced(workspace, spec, written, replacing) is not None:
             workspace.execute("engines/scratch/drop", target=Relation(spec.release))
         _rename(workspace, written.parts, spec.release[-1])
         if addition is not None:
@@ -246,6 +266,7 @@ class _InSteps:
     manifest: Mapping[str, Any]
     addition: Addition | None
     record: Record
+    replacing: tuple[str | None] | None
 
     @property
     def release(self) -> tuple[str, ...]:
@@ -261,7 +282,7 @@ class _InSteps:
         """Steps 1 to 6."""
         workspace = self.workspace
         _mark(workspace, self.written)
-        old = _replaced(workspace, self.spec, self.written)
+        old = _replaced(workspace, self.spec, self.written, self.replacing)
         if old is not None:
             self._settle_earlier(old)
         try:

@@ -93,7 +93,7 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
 
     Args:
         result: what to show.
-        all_minimal: list all k-minimal generalizations, not only their number.
+        all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
     """
     parts: list[RenderableType] = [verdict(result.passed, result.message), Text(), facts(_summary(result))]
     if result.intervals is not None:
@@ -121,7 +121,10 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Search", facts(_search(result.search, result.node is not None)))
         names = list(result.node or {})
         if all_minimal and result.search.minimal is not None:
-            parts += section("All k-minimal generalizations", _minimal(result.search, names))
+            parts += section("All k-minimal generalizations", _nodes(result.search.minimal, names))
+            others = [node for node in result.search.locally_minimal or () if node not in set(result.search.minimal)]
+            if others:
+                parts += section("Locally minimal besides: first on some path from the values", _nodes(others, names))
         if result.lattice:
             parts += section("Lattice", _lattice(result.lattice, result.node))
         if result.verb == "plan" and result.search.runners_up:
@@ -130,6 +133,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
         parts += section("Together with earlier releases", _ledger(result.ledger))
     if result.differential_privacy is not None:
         parts += section("Differential privacy", facts(_differential_privacy(result.differential_privacy)))
+    if result.m_invariance is not None:
+        parts += section("Sequence of releases", facts(_m_invariance(result.m_invariance)))
     if result.notes:
         parts += section("Notes", plain_notes(result.notes))
     parts += [Text(), Text(cost_line(result.cost), "dim")]
@@ -287,6 +292,16 @@ def _differential_privacy(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]
     )
 
 
+def _m_invariance(found: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    """What a release is held to by those before it, and the rows in it that are nobody's."""
+    yield "history", found["history"]
+    yield "invariant with", ", ".join(found["earlier"]) or "no earlier release"
+    persons = found["persons"]
+    yield "persons", f"{number(persons['released_before'])} released before, {number(persons['new'])} new"
+    with_some = sum(item["classes"] for item in found["classes_by_counterfeits"] if item["counterfeits"])
+    yield "counterfeits", f"{number(found['counterfeits'])}, in {number(with_some)} classes"
+
+
 def reached(item: Mapping[str, Any]) -> str:
     """Such as ``k = 7``; a requirement without a class to hold on reaches nothing."""
     found = [
@@ -358,9 +373,9 @@ def _vector(levels: Iterable[int]) -> Text:
     return Text("[" + ", ".join(map(str, levels)) + "]")
 
 
-def _minimal(search: SearchSummary, names: Sequence[str]) -> RenderableType:
+def _nodes(nodes: Iterable[Sequence[int]], names: Sequence[str]) -> RenderableType:
     lines = [Text("levels in the order " + ", ".join(map(shown, names)), "dim")] if names else []
-    return Group(*lines, *(_vector(node) for node in search.minimal or ()))
+    return Group(*lines, *map(_vector, nodes))
 
 
 def _runners_up(runners_up: Sequence[Mapping[str, Any]]) -> RenderableType:

@@ -24,6 +24,7 @@ from kanon_sql.search.hopeless import hopeless
 from kanon_sql.search.incognito import incognito
 from kanon_sql.search.k_optimize import Cuts, Span, k_optimize
 from kanon_sql.search.lattice import Lattice, Node, generalizes
+from kanon_sql.search.local_minima import locally_minimal
 from kanon_sql.search.optimal import optimal
 from kanon_sql.search.ranked import Ranked
 from kanon_sql.search.samarati import samarati
@@ -53,6 +54,7 @@ __all__ = [
     "generalizes",
     "hopeless",
     "k_optimize",
+    "locally_minimal",
     "lowered",
     "metric_of",
     "preference",

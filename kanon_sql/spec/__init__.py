@@ -30,6 +30,12 @@ from kanon_sql.spec.hierarchy import (
 )
 from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
 from kanon_sql.spec.load import read_yaml
+from kanon_sql.spec.m_invariance import (
+    CLASS_COLUMN,
+    COUNTERFEITS_COLUMN,
+    SIGNATURE_COLUMN,
+    MInvarianceRequirement,
+)
 from kanon_sql.spec.masking import Masking, Noise, Pram
 from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
@@ -52,7 +58,10 @@ from kanon_sql.spec.uniqueness import PopulationUniquenessRequirement
 from kanon_sql.spec.utility import Utility
 
 __all__ = [
+    "CLASS_COLUMN",
+    "COUNTERFEITS_COLUMN",
     "MOST_DIGITS",
+    "SIGNATURE_COLUMN",
     "Aggregate",
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
@@ -72,6 +81,7 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "MInvarianceRequirement",
     "Masking",
     "Noise",
     "Origin",

@@ -21,6 +21,7 @@ from kanon_sql.spec.differential_privacy import (
 from kanon_sql.spec.hierarchy import TABLE_NAME, QuasiIdentifier, table_name
 from kanon_sql.spec.ledger import LedgerOptions, ledger_faults
 from kanon_sql.spec.load import Document, read_mapping, read_yaml
+from kanon_sql.spec.m_invariance import MInvarianceRequirement, m_invariance_faults, m_invariance_in
 from kanon_sql.spec.names import format_table_name
 from kanon_sql.spec.recoding import RecodingOptions
 from kanon_sql.spec.recoding_faults import classify_faults, level_faults, recoding_faults
@@ -251,6 +252,7 @@ class Spec(Part):
         if value is not None:
             yield from recoding_faults(value)
             yield from differential_privacy_faults(value)
+            yield from m_invariance_faults(value)
         if value is not None and value.utility is not None:
             yield from classify_faults(value, value.utility.classify, ("utility", "classify"))
         if value is not None and value.steps is not None:
@@ -314,6 +316,11 @@ class Spec(Part):
     def differential_privacy(self) -> DifferentialPrivacyRequirement | None:
         """The requirement of that name, which is then the only one; else None."""
         return differential_privacy_in(self.privacy)
+
+    @property
+    def m_invariance(self) -> MInvarianceRequirement | None:
+        """The requirement of that name, which is then the only one; else None."""
+        return m_invariance_in(self.privacy)
 
     @property
     def hash(self) -> str:

@@ -15,6 +15,7 @@ from kanon_sql.spec.disclosure import (
     PSensitiveRequirement,
 )
 from kanon_sql.spec.knowledge import CKSafetyRequirement, EpsilonPrivacyRequirement, PrivacySkylineRequirement
+from kanon_sql.spec.m_invariance import MInvarianceRequirement
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
@@ -43,6 +44,7 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         KKAnonymityRequirement,
         PopulationUniquenessRequirement,
         DifferentialPrivacyRequirement,
+        MInvarianceRequirement,
     )
 }
 

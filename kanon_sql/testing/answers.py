@@ -190,6 +190,31 @@ class Answers(Fixtures):
             assert expected.risk is not None
             assert isclose(attack.risk, expected.risk, abs_tol=1e-9)
 
+    def test_rows_are_mapped_to_persons_as_by_duckdb(
+        self, with_visits: Subject, reference: Reference, engine: Engine
+    ) -> None:
+        """Rows that fit nobody, that are about nobody who fits, and that fit k: a release of other rows."""
+        spec = kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": FEW, "suppression": {"limit": 0.2}})
+        release = {"age": "text", "sex": "text", "illness": "text"}
+        rows = [
+            ("[20, 40)", "x", "flu"),
+            ("[20, 40)", "y", None),
+            ("[40, 60)", "z", "flu"),
+            (None, "x", "ulcer"),
+            ("0", "M", "Flu"),
+        ]
+        found = []
+        for where, own in ((reference, reference.engine), (with_visits, engine)):
+            where.table("made_up", release, [row for row in rows for _ in range(20)])
+            found.append(
+                kanon_sql.audit(own, spec, "made_up", external="visits", on=["age", "sex"], attacks=["mapping"])
+            )
+            where.drop("made_up")
+        theirs, ours = found
+        alike(ours.to_dict()["attacks"], theirs.to_dict()["attacks"])
+        assert ": 0 fit nobody" not in ours.attacks[0].notes[0]
+        assert "at least 0 fit" not in ours.attacks[0].notes[0]
+
     def test_the_same_audit_as_duckdb(self, with_visits: Subject, reference: Reference, engine: Engine) -> None:
         spec = kanon_sql.Spec.from_dict({**SPEC, "suppression": {"limit": 0.2, "style": "mask"}})
         reference.drop("visits_release")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.testing.answers import Answers
+from kanon_sql.testing.invariant_releases import InvariantReleases
 from kanon_sql.testing.maskings import Maskings
 from kanon_sql.testing.private_releases import PrivateReleases
 from kanon_sql.testing.session import Session
@@ -13,5 +14,5 @@ from kanon_sql.testing.values import Values
 __all__ = ["Conformance"]
 
 
-class Conformance(Answers, Values, Tables, Tabulations, Maskings, PrivateReleases, Session):
+class Conformance(Answers, Values, Tables, Tabulations, Maskings, PrivateReleases, InvariantReleases, Session):
     """Subclass it with a fixture ``subject``; pytest collects the tests."""

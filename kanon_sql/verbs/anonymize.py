@@ -35,6 +35,7 @@ from kanon_sql.search import MAX_NODES
 from kanon_sql.spec import Spec
 from kanon_sql.verbs.classify import classified
 from kanon_sql.verbs.details import of_search, with_statements
+from kanon_sql.verbs.invariant import invariantly_released
 from kanon_sql.verbs.private import privately_released
 from kanon_sql.verbs.recoding import mean_loss_of, notes_of_local, refuse_nodes_of_local
 from kanon_sql.verbs.result import Cost, Result, redacted_log, unreleased
@@ -100,6 +101,13 @@ def anonymize(
             refuse_untrue(engine, spec.source.table)
             result = privately_released(
                 engine, spec, private, report, budget, started, all_minimal=all_minimal, details=details
+            )
+            cost = Cost.of(meter, time.perf_counter() - started)
+            return replace(result, cost=cost, sql=redacted_log(meter))
+    if (invariance := spec.m_invariance) is not None:
+        with engine.run(Deadline(timeout)) as meter:
+            result = invariantly_released(
+                engine, spec, invariance, report, budget, started, all_minimal=all_minimal, details=details
             )
             cost = Cost.of(meter, time.perf_counter() - started)
             return replace(result, cost=cost, sql=redacted_log(meter))
@@ -252,7 +260,9 @@ def released(
         )
         if together is not None and not together.passed:
             message = f"nothing was published: {together.failure()}"
-            return replace(result, verdict="fail", message=message), together
+            assert spec.ledger is not None
+            notes = [*result.notes, *together.remedies(spec.ledger.on_conflict)]
+            return replace(result, verdict="fail", message=message, notes=notes), together
         manifest = _manifest(found, written, result, applied)
         entry = None
         if isinstance(found, Chosen) and earlier is not None:

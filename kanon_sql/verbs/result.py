@@ -93,6 +93,8 @@ class Result:
         utility: how well the column that the spec names can be told from the release; None where it names none.
         differential_privacy: the mechanism's epsilon and delta, the sampling probability and k that follow from them,
             and what the ledger's releases have spent; None unless it was asked for.
+        m_invariance: the history and the earlier releases of the sequence, how many persons were released before, and
+            how many counterfeits there are, by class; None unless it was asked for.
 
     Examples:
         >>> result = kanon_sql.plan(db, spec)
@@ -128,6 +130,7 @@ class Result:
     mean_loss: float | None = None
     beside: Mapping[str, Any] | None = None
     differential_privacy: Mapping[str, Any] | None = None
+    m_invariance: Mapping[str, Any] | None = None
     steps: Mapping[str, Any] | None = None
     utility: Mapping[str, Any] | None = None
 
@@ -153,7 +156,7 @@ class Result:
         """Return one JSON-compatible object, which has the same keys for every verb.
 
         Args:
-            all_minimal: list all k-minimal generalizations, not only their number.
+            all_minimal: list all k-minimal generalizations, not only their number, and the locally minimal ones.
         """
         search = None
         if self.search is not None:
@@ -176,6 +179,8 @@ class Result:
                 search["lattice"] = [asdict(item) for item in self.lattice]
             if all_minimal and found is not None:
                 search["minimal"] = [list(node) for node in found]
+                local = self.search.locally_minimal
+                search["locally_minimal"] = None if local is None else [list(node) for node in local]
         revealed = {} if self.revealed is None else {"revealed": [dict(item) for item in self.revealed]}
         return {
             "verb": self.verb,
@@ -200,6 +205,7 @@ class Result:
             "utility": None if self.utility is None else dict(self.utility),
             "steps": None if self.steps is None else dict(self.steps),
             "differential_privacy": None if self.differential_privacy is None else dict(self.differential_privacy),
+            "m_invariance": None if self.m_invariance is None else dict(self.m_invariance),
             **revealed,
         }
 

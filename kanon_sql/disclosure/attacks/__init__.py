@@ -19,6 +19,7 @@ from kanon_sql.disclosure.attacks.definetti import DeFinetti
 from kanon_sql.disclosure.attacks.downcoding import Downcoding
 from kanon_sql.disclosure.attacks.homogeneity import Homogeneity
 from kanon_sql.disclosure.attacks.linking import Linking
+from kanon_sql.disclosure.attacks.mapping import Mapping
 from kanon_sql.disclosure.attacks.method import (
     A_HIERARCHY,
     A_SENSITIVE_ATTRIBUTE,
@@ -96,6 +97,7 @@ for _method in (
     Views(),
     UnsortedMatching(),
     Consistency(),
+    Mapping(),
     Minimality(),
     Downcoding(),
     DeFinetti(),

@@ -11,7 +11,7 @@ from kanon_sql.disclosure.attacks.vectors import covered, covers_of, kinds_of, l
 from kanon_sql.errors import SpecError
 from kanon_sql.sql import identifier, render
 
-__all__ = ["Linking"]
+__all__ = ["Linking", "linked_on"]
 
 
 class Linking(AttackMethod):
@@ -42,12 +42,12 @@ class Linking(AttackMethod):
         Raises:
             SpecError: the tables share nothing.
         """
-        on, external = _linked_on(given)
+        on, external = linked_on(given)
         return [(table, on) for table in (given.release, external)]
 
     def run(self, scene: Scene) -> list[Cases]:
         """Match the tables."""
-        columns, external = _linked_on(scene.given)
+        columns, external = linked_on(scene.given)
         generalized = [name for name in columns if name in scene.spec.quasi_identifiers]
         plain = [name for name in columns if name not in scene.spec.quasi_identifiers]
         people = vectors_of(scene, external, "external", generalized, plain, [scene.release])
@@ -90,7 +90,7 @@ class Linking(AttackMethod):
         return [forward, backward]
 
 
-def _linked_on(given: Given) -> tuple[tuple[str, ...], Target]:
+def linked_on(given: Given) -> tuple[tuple[str, ...], Target]:
     """The columns to link on, and the table to link with."""
     release, external = given.release, given.external
     if external is None:

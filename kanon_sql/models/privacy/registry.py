@@ -29,7 +29,14 @@ from kanon_sql.models.privacy.population_uniqueness import PopulationUniquenessM
 from kanon_sql.models.privacy.risk import PopulationRiskModel, RiskEstimateModel, RiskModel
 from kanon_sql.models.privacy.skyline import PrivacySkylineModel
 from kanon_sql.models.privacy.t_closeness import HierarchicalTCloseness, OrderedTCloseness, TCloseness
-from kanon_sql.spec import DifferentialPrivacyRequirement, Requirement, Spec, forget_requirement, register_requirement
+from kanon_sql.spec import (
+    DifferentialPrivacyRequirement,
+    MInvarianceRequirement,
+    Requirement,
+    Spec,
+    forget_requirement,
+    register_requirement,
+)
 
 __all__ = ["forget", "label_of", "model_of", "models_of", "register", "registered"]
 
@@ -97,8 +104,14 @@ def model_of(requirement: Requirement) -> PrivacyModel:
 
     Raises:
         UnsupportedError: it asks for no property of a table's classes: differential privacy is one of how a release is
-            made, and no look at the release shows it.
+            made, and no look at the release shows it; m-invariance one of a sequence of tables.
     """
+    if isinstance(requirement, MInvarianceRequirement):
+        raise UnsupportedError(
+            "m_invariance is a property of a sequence of releases: anonymize makes the next one, and no other verb "
+            "takes the requirement. To compare two internal versions, give check a spec with k_anonymity, and "
+            "--earlier, --person and --m"
+        )
     if isinstance(requirement, DifferentialPrivacyRequirement):
         raise UnsupportedError(
             "differential_privacy is a property of how a release is made, and no look at a table tells whether it has "
@@ -113,7 +126,7 @@ def model_of(requirement: Requirement) -> PrivacyModel:
 
 def label_of(requirement: Requirement) -> str:
     """A requirement in the field's notation, such as ``5-anonymity``."""
-    if isinstance(requirement, DifferentialPrivacyRequirement):
+    if isinstance(requirement, DifferentialPrivacyRequirement | MInvarianceRequirement):
         return requirement.notation
     return model_of(requirement).label
 

@@ -137,7 +137,8 @@ def _chosen(spec: Spec, names: Sequence[str]) -> list[_Chosen]:
         _Chosen(name, "quasi-identifier", f"quasi_identifiers.{name}", item)
         for name, item in spec.quasi_identifiers.items()
     ]
-    for model in () if spec.differential_privacy is not None else models_of(spec):
+    without_models = spec.differential_privacy is not None or spec.m_invariance is not None
+    for model in () if without_models else models_of(spec):
         if model.attribute is not None and model.hierarchy is not None:
             where = f"privacy: the hierarchy of {model.attribute}"
             known.append(_Chosen(model.attribute, "sensitive attribute", where, model.hierarchy))

@@ -1,0 +1,186 @@
+"""m-invariance of a sequence of releases: what a spec says of it, and what it cannot stand beside.
+
+After Xiao and Tao ("m-Invariance", SIGMOD 2007): every class of a release has at least m rows, no two of them with one
+sensitive value, and whoever is released again is in a class with the same set of sensitive values. That is a property
+of a table and of all that were released before it, so a spec names where these are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import Fault, Loc, checked, did_you_mean, integer, quote
+from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
+from kanon_sql.spec.names import format_table_name
+from kanon_sql.spec.recoding import RecodingOptions
+from kanon_sql.spec.requirement import ABOUT_ATTRIBUTE, Attribute, Columns, Requirement
+from kanon_sql.spec.sections import SearchOptions, Suppression
+
+if TYPE_CHECKING:
+    from kanon_sql.spec.model import Spec
+
+__all__ = [
+    "CLASS_COLUMN",
+    "COUNTERFEITS_COLUMN",
+    "SIGNATURE_COLUMN",
+    "MInvarianceRequirement",
+    "m_invariance_faults",
+    "m_invariance_in",
+]
+
+CLASS_COLUMN, COUNTERFEITS_COLUMN = "class_number", "counterfeits"
+"""What an m-invariant release has besides the columns of the spec, as the paper publishes it: the number of a row's
+class, and how many rows of the class are nobody's."""
+
+SIGNATURE_COLUMN = "signature"
+"""What a history has besides the class, the person and the sensitive value: the number of the class's set of values."""
+
+
+class MInvarianceRequirement(Requirement):
+    """The release is m-invariant with all earlier ones of its history.
+
+    Attributes:
+        attribute: the sensitive attribute.
+        m: how many rows, all with different sensitive values, a class has at least.
+        history: the table, beside the release, that remembers who was released with which values; the first release
+            of a sequence makes it.
+        ranges: the quasi-identifiers that are released as ranges of their values; None for none.
+    """
+
+    name: ClassVar[str] = "m_invariance"
+    expected: ClassVar[str] = "{attribute: ..., m: 2, history: visits_history}"
+
+    attribute: Attribute = Field(description=ABOUT_ATTRIBUTE)
+    m: Annotated[int, checked(integer("m", 2)), WithJsonSchema({"type": "integer", "minimum": 2})] = Field(
+        description="How many rows a class has at least, all with different sensitive values."
+    )
+    history: Annotated[tuple[str, ...], checked(table_name), WithJsonSchema(TABLE_NAME)] = Field(
+        description="The table beside the release that remembers who was released with which values."
+    )
+
+    ranges: Columns = Field(
+        default=None, description="The quasi-identifiers that are released as ranges of their values, not as labels."
+    )
+
+    @property
+    def in_ranges(self) -> tuple[str, ...]:
+        """The quasi-identifiers that are released as ranges."""
+        return self.ranges or ()
+
+    @property
+    def notation(self) -> str:
+        """Such as ``2-invariance of disease``."""
+        return f"{self.m}-invariance of {self.attribute}"
+
+    def misfits(self, quasi_identifiers: Sequence[str], sensitive: Sequence[str], unit: object) -> Iterator[Fault]:
+        """It is about persons, who are known again."""
+        if unit is None:
+            why = (
+                f"{self.name} is about persons who are released again and again: name their column as 'unit', by which "
+                "they are known; it is not released"
+            )
+            yield Fault((), why, True)
+        for position, name in enumerate(self.in_ranges):
+            if name not in quasi_identifiers:
+                hint = did_you_mean(name, quasi_identifiers)
+                yield Fault(("ranges", position), f"{quote(name)} is no quasi-identifier{hint}")
+        if len(set(sensitive)) > 1:
+            why = (
+                f"{self.name} keeps the values of one sensitive attribute together, and those of another one would "
+                "give persons away; leave the others out"
+            )
+            yield Fault((), why, True)
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A history is kept beside the release."""
+        if value is not None and len(value.history) > 1:
+            why = "expected the name of a table without a schema: the history is kept beside the release"
+            yield Fault(("history",), why)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``{name: {parameters}}``, which reads back as this requirement."""
+        return {
+            self.name: {**self.model_dump(mode="json", exclude_none=True), "history": format_table_name(self.history)}
+        }
+
+
+def m_invariance_in(privacy: Sequence[Requirement]) -> MInvarianceRequirement | None:
+    """The requirement of that name among others; None where there is none."""
+    return next((item for item in privacy if isinstance(item, MInvarianceRequirement)), None)
+
+
+def m_invariance_faults(spec: Spec) -> Iterator[Fault]:
+    """What an m-invariant release cannot have."""
+    for position, requirement in enumerate(spec.privacy):
+        if isinstance(requirement, MInvarianceRequirement):
+            loc = ("privacy", position, requirement.name)
+            if len(spec.privacy) > 1:
+                why = (
+                    "no other requirement goes beside it: its classes are made of persons with different sensitive "
+                    "values, and some rows are nobody's, so that others would be judged by rows that are not there"
+                )
+                yield Fault(loc, why, True)
+            for what, named in (("source", spec.source.table), ("release", spec.release)):
+                if named is not None and named[-1].casefold() == requirement.history[-1].casefold():
+                    yield Fault((*loc, "history"), f"the history has the {what}'s name; choose another one")
+            yield from _section_faults(spec)
+            yield from _column_faults(spec)
+            for place, column in enumerate(requirement.in_ranges):
+                item = spec.quasi_identifiers.get(column)
+                if item is not None and item.minimum_level:
+                    why = "a range has no level; leave 'minimum_level' out, or the column out of the ranges"
+                    yield Fault((*loc, "ranges", place), why)
+            return
+
+
+def _section_faults(spec: Spec) -> Iterator[Fault]:
+    """Sections that say how classes are made, or which rows go."""
+    name = MInvarianceRequirement.name
+    if spec.ledger is not None:
+        why = (
+            f"a ledger compares releases of one unchanged table by the levels of their columns; {name} has a history "
+            "of its own, and its labels differ by class. Leave it out"
+        )
+        yield Fault(("ledger",), why, True)
+    if spec.recoding != RecodingOptions():
+        why = f"{name} makes its classes by the values that persons were released with before; leave it out"
+        yield Fault(("recoding",), why, True)
+    if spec.search != SearchOptions():
+        why = f"{name} makes classes and searches no levels; leave it out"
+        yield Fault(("search",), why, True)
+    if spec.suppression != Suppression():
+        why = (
+            f"with {name} nobody is left out, since whoever is missing would be known to have a value that is too "
+            "frequent; leave it out"
+        )
+        yield Fault(("suppression",), why, True)
+    if spec.nulls == "suppress":
+        why = f"with {name} nobody is left out; use nulls: value, or leave rows out in a source query"
+        yield Fault(("nulls",), why)
+
+
+def _column_faults(spec: Spec) -> Iterator[Fault]:
+    """Columns that would tell a counterfeit from a person, and limits that a class may not be able to keep."""
+    name = MInvarianceRequirement.name
+    if spec.keep:
+        why = f"with {name} some rows are nobody's, and would have no value here, which tells them; leave it out"
+        yield Fault(("keep",), why, True)
+    taken = {CLASS_COLUMN, COUNTERFEITS_COLUMN, SIGNATURE_COLUMN}
+    columns: list[tuple[Loc, str]] = [(("quasi_identifiers", column), column) for column in spec.quasi_identifiers]
+    columns += [(("sensitive",), column) for column in spec.sensitive]
+    columns += [(("unit",), column) for column in (spec.unit,) if column is not None]
+    for loc, column in columns:
+        if column.casefold() in taken:
+            why = f"{name} has a column {column.casefold()!r} of its own; rename this one in a source query"
+            yield Fault(loc, why, True)
+    for column, item in spec.quasi_identifiers.items():
+        if item.parents == "several":
+            why = "subtree alone chooses among several parents; give each value one row"
+            yield Fault(("quasi_identifiers", column, "parents"), why, True)
+        if item.maximum_level is not None:
+            why = f"with {name} a class is labelled by what its rows have in common, at any level; leave it out"
+            yield Fault(("quasi_identifiers", column, "maximum_level"), why, True)

@@ -1,0 +1,236 @@
+"""``anonymize`` for ``m_invariance``: make classes, write, verify, compare with the history, publish both."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+
+from kanon_sql.disclosure.invariance import Invariance, Republication, measure_invariance
+from kanon_sql.engines import Column, Engine, Reporter, Workspace, now, open_workspace
+from kanon_sql.errors import UnsupportedError, VerificationError
+from kanon_sql.evaluate import Budget, rows_in_words
+from kanon_sql.frequency import explained_if_missing, source_columns, source_of
+from kanon_sql.recode import InvariantClasses, NoInvariantClasses, invariant_classes
+from kanon_sql.release import (
+    History,
+    extended_history,
+    history_of,
+    invariant_release,
+    publish,
+    publish_history,
+    refuse_foreign_release,
+)
+from kanon_sql.spec import CLASS_COLUMN, MInvarianceRequirement, QuasiIdentifier, Spec, format_table_name
+from kanon_sql.sql import Relation
+from kanon_sql.verbs.result import Cost, Result
+from kanon_sql.version import __version__
+
+__all__ = ["invariantly_released"]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One release under way."""
+
+    workspace: Workspace
+    spec: Spec
+    requirement: MInvarianceRequirement
+    columns: Mapping[str, Column]
+    history: History | None
+    started: float
+
+    @property
+    def names_history(self) -> str:
+        """The history's name, as the release's schema has it."""
+        assert self.spec.release is not None
+        return format_table_name((*self.spec.release[:-1], self.requirement.history[-1]))
+
+    def facts(self, found: InvariantClasses) -> dict[str, Any]:
+        """What results and manifests say of the sequence and its counterfeits."""
+        return {
+            "m": self.requirement.m,
+            "attribute": self.requirement.attribute,
+            "history": self.names_history,
+            "earlier": [] if self.history is None else list(self.history.releases),
+            "persons": {"released_before": found.old, "new": found.rows - found.old},
+            "signatures": found.signatures,
+            "counterfeits": found.counterfeits,
+            "classes_by_counterfeits": [
+                {"counterfeits": count, "classes": classes} for count, classes in found.by_counterfeits.items()
+            ],
+            "rounds": found.rounds,
+        }
+
+
+def invariantly_released(
+    engine: Engine,
+    spec: Spec,
+    requirement: MInvarianceRequirement,
+    report: Reporter | None,
+    budget: Budget | None,
+    started: float,
+    *,
+    all_minimal: bool,
+    details: bool,
+) -> Result:
+    """Publish the next release of an m-invariant sequence, or publish nothing.
+
+    Args:
+        engine: with a run open.
+        spec: what to anonymize and how.
+        requirement: its only requirement.
+        report: called with each stage in plain words.
+        budget: refused where it limits a search.
+        started: when the run began.
+        all_minimal: refused.
+        details: refused.
+
+    Raises:
+        SpecError: something else stands under a name, or the source does not have one row per person.
+        UnsupportedError: an option is about levels, which there are none of.
+        KanonError: whatever the stages raise.
+    """
+    _refuse_options(budget, all_minimal=all_minimal, details=details)
+    relation = source_of(engine, spec)
+    with open_workspace(engine, relation, report) as workspace:
+        with explained_if_missing(engine, spec.source.table):
+            columns = source_columns(workspace, spec, relation)
+        with engine.transaction():
+            refuse_foreign_release(workspace, spec)
+            history = history_of(workspace, spec, requirement, columns)
+        run = _Run(workspace, spec, requirement, columns, history, started)
+        found = invariant_classes(workspace, spec, requirement, columns, None if history is None else history.past)
+        if isinstance(found, NoInvariantClasses):
+            return _result(run, found, "fail", f"nothing was published: {found.why}", [])
+        return _released(run, found)
+
+
+def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
+    """Refuse what is about the nodes of a lattice, or about classes of rows that all are somebody's."""
+    if all_minimal:
+        raise UnsupportedError("--all-minimal: with m_invariance labels differ by class, and no levels are searched")
+    if details:
+        raise UnsupportedError(
+            "--report: a report compares the released rows with the source's, and with m_invariance some are nobody's; "
+            "leave it out"
+        )
+    if budget is not None and (budget.seconds is not None or budget.statements is not None):
+        raise UnsupportedError(
+            "m_invariance makes its classes in a few rounds, and a part of them is no release; leave --max-seconds and "
+            "--max-statements out, and use --timeout to end the run"
+        )
+
+
+def _released(run: _Run, found: InvariantClasses) -> Result:
+    """Write, verify, compare, publish."""
+    spec, workspace = run.spec, run.workspace
+    with invariant_release(workspace, spec, run.columns, found) as released:
+        measured = _compared(run, released.internal, None if run.history is None else run.history.past.table)
+        with extended_history(workspace, spec, run.requirement, run.history, released) as table:
+            _compared(run, table, None if run.history is None else run.history.past.table)
+            publish_history(workspace, spec, run.requirement, run.history, table)
+        notes = _notes(run, found)
+        label = measured.label if run.history is not None else run.requirement.notation
+        message = (
+            f"published {rows_in_words(found.rows)} and {found.counterfeits:,} counterfeits in {found.count:,} "
+            f"classes, verified for {label}; nobody is left out"
+        )
+        achieved = {measured.key: {**measured.to_dict(), "requirement": label}}  # which names no scratch table
+        result = replace(_result(run, found, "pass", message, notes), achieved=achieved)
+        manifest = _manifest(run, result)
+        publish(workspace, spec, released.table, manifest)
+    return replace(result, manifest=manifest)
+
+
+def _compared(run: _Run, table: Relation, earlier: Relation | None) -> Invariance:
+    """What two versions have of m-invariance, by the check that anybody can make; one alone is compared with itself.
+
+    Raises:
+        VerificationError: they are not m-invariant.
+    """
+    workspace, spec = run.workspace, run.spec
+    assert spec.unit is not None
+    by_class = spec.model_copy(update={"quasi_identifiers": {CLASS_COLUMN: QuasiIdentifier()}})
+    asked = Republication(format_table_name((earlier or table).parts), spec.unit, run.requirement.m)
+    (measured,) = measure_invariance(workspace, by_class, table, workspace.columns(table), asked)
+    if not measured.passed:
+        raise VerificationError(f"verification: {measured.problem()}; nothing was published")
+    return measured
+
+
+def _notes(run: _Run, found: InvariantClasses) -> list[str]:
+    notes = []
+    if run.history is None:
+        notes.append(
+            f"this is the first release of its sequence: {run.names_history} was made, which later releases are held "
+            "to; it holds persons and their values, and is as sensitive as the source"
+        )
+    if found.counterfeits:
+        notes.append(
+            f"{found.counterfeits:,} of the rows are nobody's; how many of a class, its column counterfeits says, so "
+            "that whoever counts can take them off"
+        )
+    return notes
+
+
+def _result(
+    run: _Run, found: InvariantClasses | NoInvariantClasses, verdict: Any, message: str, notes: list[str]
+) -> Result:
+    made = found if isinstance(found, InvariantClasses) else None
+    assert run.spec.release is not None
+    rows = {"source": found.rows, "released": found.rows if made is not None else 0, "suppressed": 0}
+    return Result(
+        verb="anonymize",
+        verdict=verdict,
+        message=message,
+        release=".".join(run.spec.release) if made is not None else None,
+        node=None,
+        rows=rows,
+        classes={} if made is None else _classes(made),
+        achieved={},
+        metrics={},
+        mean_loss=None if made is None else made.mean_loss,
+        search=None,
+        cost=Cost.of(run.workspace.engine.meter, time.perf_counter() - run.started),
+        notes=notes,
+        m_invariance=None if made is None else run.facts(made),
+    )
+
+
+def _classes(found: InvariantClasses) -> dict[str, int | float | None]:
+    average = (found.rows + found.counterfeits) / found.count
+    return {"count": found.count, "smallest": found.smallest, "average": average, "largest": found.largest}
+
+
+def _manifest(run: _Run, result: Result) -> dict[str, Any]:
+    """What was published and how; no value of the data is in it."""
+    return {
+        "kanon_sql": __version__,
+        "run_id": run.workspace.run_id,
+        "published_at": now(),
+        "release": result.release,
+        "spec": run.spec.redacted(),
+        "spec_hash": run.spec.hash,
+        "node": None,
+        "intervals": None,
+        "recoding": None,
+        "rows": dict(result.rows),
+        "classes": dict(result.classes),
+        "achieved": {key: dict(value) for key, value in result.achieved.items()},
+        "metrics": {},
+        "search": None,
+        "applied": None,
+        "cost": result.cost.to_dict(),
+        "notes": list(result.notes),
+        "details": None,
+        "m_invariance": result.to_dict()["m_invariance"],
+        "versions": {
+            "python": platform.python_version(),
+            "sqlglot": version("sqlglot"),
+            "engine": f"{run.workspace.dialect.name} {run.workspace.engine.version}",
+        },
+    }
