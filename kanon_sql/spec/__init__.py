@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cell_rules import Rules
+from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
 from kanon_sql.spec.disclosure import (
@@ -33,6 +34,7 @@ from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
+from kanon_sql.spec.positions import Lbqid
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
@@ -51,6 +53,7 @@ __all__ = [
     "AlphaKAnonymityRequirement",
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
+    "CloakSpec",
     "ConsistencyKind",
     "DatesHierarchy",
     "DeltaDisclosureRequirement",
@@ -63,6 +66,7 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "Lbqid",
     "Origin",
     "PSensitiveRequirement",
     "PopulationUniquenessRequirement",
@@ -81,6 +85,7 @@ __all__ = [
     "TableSpec",
     "TreeHierarchy",
     "ValueHierarchy",
+    "Wish",
     "differential_privacy_in",
     "forget_requirement",
     "format_table_name",
