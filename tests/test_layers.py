@@ -37,6 +37,7 @@ ROOMS = [
     "release",
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
+    "positions",  # rows whose cells are those of a quad-tree, and no hierarchy's
     "verbs",
     "report",
     "cli",

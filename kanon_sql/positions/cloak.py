@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.positions.grid import Grid
@@ -28,15 +29,16 @@ WORTH_DIVIDING = 0.75
 
 @dataclass(frozen=True)
 class Placed:
-    """What is released with the cells of one grid.
+    """What the cells of one grid are for.
 
     Attributes:
         grid: the grid.
-        table: the finest cell and slice (and wish) of its points -> its cell, a scratch table.
+        cells: its cells with enough people, and the largest wish that each fulfils where rows have wishes of their
+            own; a scratch table. A point has the cell of the first grid, in their order, with one for it.
     """
 
     grid: Grid
-    table: Relation
+    cells: Relation
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ class _Climb:
     spec: CloakSpec
     wishes: bool
     placed: list[Placed] = field(default_factory=list)
-    _made: int = 0
+    _count: int = 0
 
     @property
     def everyone(self) -> bool:
@@ -122,61 +124,63 @@ class _Climb:
         """
         open_points, all_points = list(remaining), list(everyone)
         points: dict[int, list[Relation]] = {}
-        counted = {len(grids) - 1: all_points}
+        counted = dict.fromkeys(range(len(grids)), all_points)
         finest, size = len(grids) - 1, self.workspace.size(all_points)
         for index in range(len(grids) - 2, -1, -1):
             grid = grids[index]
-            self.workspace.report(f"looking how fine cells can be: depth {grid.depth:g}", None)
-            cells = self._cells("positions/candidates", grid, all_points)
-            count, inside = (int(item) for item in self.workspace.row("positions/size", cells=cells))
+            self.workspace.report(f"looking how fine cells can be: depth {grid.depth}", None)
+            cells = self._made("positions/candidates", "cells", grid, all_points, k=self.spec.k.k)
+            count, inside = self._size(cells)
             if not count:
                 break
-            if inside <= WORTH_DIVIDING * size:
-                points[index + 1] = [self._parted(grid, open_points, cells, inside=False)]
-                open_points = [self._parted(grid, open_points, cells, inside=True)]
-                all_points = [self._parted(grid, all_points, cells, inside=True)] if self.everyone else open_points
-                size = inside
-            counted[index] = all_points
             finest = index
+            if inside <= WORTH_DIVIDING * size:
+                points[index + 1] = [self._divided(grid, open_points, cells, inside=False)]
+                open_points = [self._divided(grid, open_points, cells, inside=True)]
+                all_points = [self._divided(grid, all_points, cells, inside=True)] if self.everyone else open_points
+                counted |= dict.fromkeys(range(index + 1), all_points)
+                size = inside
         points.setdefault(finest, []).extend(open_points)
         return finest, points, counted
 
     def _release(self, grid: Grid, carried: list[Relation], counted: Sequence[Relation]) -> list[Relation]:
         """Release the cells of a grid that have enough people; returns the points that are left."""
-        self.workspace.report(f"cloaking: cells of depth {grid.depth:g}", None)
-        cells = self._cells("positions/satisfied", grid, counted, everyone=self.everyone)
-        if not int(self.workspace.row("positions/size", cells=cells)[0]):
+        self.workspace.report(f"cloaking: cells of depth {grid.depth}", None)
+        cells = self._made("positions/satisfied", "cells", grid, counted, k=self.spec.k.k, everyone=self.everyone)
+        if not self._size(cells)[0]:
             return carried
-        target = self._table("placed")
-        self.workspace.execute(
-            "positions/placed", target=target, tables=carried, cells=cells, mask=grid.mask, wish=self.wishes
-        )
-        self.placed.append(Placed(grid, target))
-        return [self._parted(grid, carried, cells, inside=False, most=self.wishes)]
+        self.placed.append(Placed(grid, cells))
+        return [self._made("positions/parted", "parted", grid, carried, cells, inside=False, most=self.wishes)]
 
-    def _cells(self, template: str, grid: Grid, tables: Sequence[Relation], **more: bool) -> Relation:
-        target = self._table("cells")
-        self.workspace.execute(
-            template, target=target, tables=list(tables), mask=grid.mask, wish=self.wishes, k=self.spec.k.k, **more
-        )
-        return target
+    def _divided(self, grid: Grid, tables: Sequence[Relation], cells: Relation, *, inside: bool) -> Relation:
+        return self._made("positions/parted", "parted", grid, tables, cells, inside=inside, most=False)
 
-    def _parted(
-        self, grid: Grid, tables: Sequence[Relation], cells: Relation, *, inside: bool, most: bool = False
+    def _size(self, cells: Relation) -> tuple[int, int]:
+        """How many cells there are, and points in them."""
+        fills = {"cells": self.workspace.quoted(cells)}
+        ((count, inside),) = self.workspace.query(self.workspace.compiler.filled("positions/size", fills), 1)
+        return int(count), int(inside)
+
+    def _made(
+        self,
+        template: str,
+        what: str,
+        grid: Grid,
+        tables: Sequence[Relation],
+        cells: Relation | None = None,
+        **context: Any,
     ) -> Relation:
-        target = self._table("parted")
-        self.workspace.execute(
-            "positions/parted",
-            target=target,
-            tables=list(tables),
-            cells=cells,
-            mask=grid.mask,
+        """A scratch table of points and the cells of a grid; compiled once, whatever these are."""
+        self._count += 1
+        slots = {f"points_{number}": table for number, table in enumerate(tables)}
+        if cells is not None:
+            slots["cells"] = cells
+        return self.workspace.make(
+            template,
+            f"{what}{self._count}",
+            slots,
+            {"mask": str(grid.mask)},
+            tables=len(tables),
             wish=self.wishes,
-            inside=inside,
-            most=most,
+            **context,
         )
-        return target
-
-    def _table(self, what: str) -> Relation:
-        self._made += 1
-        return self.workspace.table(f"{what}{self._made}")

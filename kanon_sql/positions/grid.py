@@ -2,17 +2,21 @@
 
 A key holds, from its highest bit on, the number of the finest column of cells, that of the finest row, and the path of
 the slice: the number of the coarsest slice, then that of each finer one within it. A quad-tree's cell is the highest
-bits of both numbers (Samet 1984 calls the interleaved form a Morton code; the order of the bits does not matter to a mask).
+bits of both numbers. Interleaved they would be a Morton code; the order of the bits does not matter to a mask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from kanon_sql.spec import CloakSpec
 
 __all__ = ["Axis", "Grid", "Layout", "Step"]
+
+
+Shape = Literal["cell", "beside", "above"]
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,8 @@ class Grid:
         x_cells: how many finest cells one of its cells is wide.
         y_cells: how many it is high.
         width: the width of its slices in seconds; None without a time.
-        depth: its depth in the quad-tree; of a pair of neighbours, that of their parent and a half.
+        shape: one cell of the quad-tree, or two neighbours beside or above each other.
+        depth: the depth of its cells in the quad-tree, or of both neighbours.
     """
 
     number: int
@@ -81,7 +86,8 @@ class Grid:
     x_cells: int
     y_cells: int
     width: int | None
-    depth: float
+    shape: Shape
+    depth: int
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ class Layout:
         y: up.
         steps: slices, the finest first; none without a time.
         origin: where slices begin, in seconds since 1970.
-        segments: the grids in the order in which they are tried; in each segment, a grid's cells lie in those of the next.
+        segments: the grids in the order in which they are tried; in a segment, a grid's cells lie in those of the next.
     """
 
     digits: int
@@ -141,17 +147,17 @@ def _steps(spec: CloakSpec) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def _sizes(spec: CloakSpec) -> Iterator[tuple[int, int, float]]:
-    """Per grid of cells, the finest first: how often each axis is halved, and the depth.
+def _sizes(spec: CloakSpec) -> Iterator[tuple[int, int, Shape, int]]:
+    """Per grid of cells, the finest first: how often each axis is halved, the shape, and the depth.
 
     Of neighbours, those beside each other come before those above each other.
     """
     for depth in range(spec.position.depth, spec.position.coarsest, -1):
-        yield depth, depth, depth
+        yield depth, depth, "cell", depth
         if spec.position.neighbours:
-            yield depth - 1, depth, depth - 0.5
-            yield depth, depth - 1, depth - 0.5
-    yield spec.position.coarsest, spec.position.coarsest, spec.position.coarsest
+            yield depth - 1, depth, "beside", depth
+            yield depth, depth - 1, "above", depth
+    yield spec.position.coarsest, spec.position.coarsest, "cell", spec.position.coarsest
 
 
 def _segments(spec: CloakSpec, x: Axis, y: Axis, steps: tuple[Step, ...]) -> tuple[tuple[Grid, ...], ...]:
@@ -164,12 +170,12 @@ def _segments(spec: CloakSpec, x: Axis, y: Axis, steps: tuple[Step, ...]) -> tup
     number, segments = 0, []
     for order in orders:
         grids: list[Grid] = []
-        for (halved_x, halved_y, at), own in order:
+        for (halved_x, halved_y, shape, at), own in order:
             number += 1
             mask = _highest(halved_x, depth) * x.place + _highest(halved_y, depth) * y.place
             mask += sum((step.count - 1) * step.place for step in steps[max(own, 0) :])
             width = steps[own].width if steps else None
-            grids.append(Grid(number, mask, 1 << (depth - halved_x), 1 << (depth - halved_y), width, at))
+            grids.append(Grid(number, mask, 1 << (depth - halved_x), 1 << (depth - halved_y), width, shape, at))
         segments.append(tuple(grids))
     return tuple(part for segment in segments for part in _chains(segment))
 

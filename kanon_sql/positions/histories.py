@@ -1,8 +1,9 @@
 """Historical k-anonymity: whose rows show an LBQID must share them with k people (Bettini, Wang and Jajodia 2005).
 
-A person matches an LBQID if their whole exact history does, with what is left out of the release. What a reader may then
-link are the rows that this person's part of the pattern is released with. Somebody else's history is consistent with
-these if it has a row with each of these labels: that is stricter than the paper, where being in the cell is enough.
+A person matches an LBQID if their whole exact history does, with what is left out of the release. What a reader may
+then link are the rows that this person's part of the pattern is released with. Somebody else's history is consistent
+with these if it has a row with each of their labels: that is stricter than the paper, where being in the cell is
+enough.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Workspace
+from kanon_sql.positions.assigned import Assigned
 from kanon_sql.positions.points import Points
-from kanon_sql.positions.staged import Staged
 from kanon_sql.spec import CloakSpec, Lbqid
 from kanon_sql.sql import Relation
 
@@ -27,7 +28,8 @@ class History:
         name: the LBQID's.
         matching: people whose history matches it, with at least one of their rows of it released.
         exposed: of these, those whose rows too few people have.
-        fewest: the fewest people whose histories are consistent with the rows of one of them; None where nobody matches.
+        fewest: the fewest people whose histories are consistent with the rows of one of them; None where nobody
+            matches.
     """
 
     name: str
@@ -36,34 +38,34 @@ class History:
     fewest: int | None
 
 
-def histories(workspace: Workspace, spec: CloakSpec, found: Points, staged: Staged) -> list[History]:
+def histories(workspace: Workspace, spec: CloakSpec, found: Points, written: Assigned) -> list[History]:
     """Look for every LBQID of a spec in what is to be released.
 
     Args:
         workspace: where.
         spec: its LBQIDs, and how many people have to be consistent with each.
         found: the units of coordinates.
-        staged: the rows and whose they are.
+        written: the rows and whose they are.
     """
     if not spec.lbqids:
         return []
     released = workspace.table("histories")
-    workspace.execute("positions/histories", target=released, staged=staged.table)
+    workspace.execute("positions/histories", target=released, rows=written.rows)
     return [
-        _history(workspace.apart(f"lbqid{number}_"), spec, found, staged, released, name, lbqid)
+        _history(workspace.apart(f"lbqid{number}_"), spec, found, written, released, name, lbqid)
         for number, (name, lbqid) in enumerate(spec.lbqids.items())
     ]
 
 
 def _history(
-    workspace: Workspace, spec: CloakSpec, found: Points, staged: Staged, released: Relation, name: str, lbqid: Lbqid
+    workspace: Workspace, spec: CloakSpec, found: Points, written: Assigned, released: Relation, name: str, lbqid: Lbqid
 ) -> History:
     workspace.report("looking for patterns of movement", None)
     events = workspace.table("events")
     workspace.execute(
         "positions/events",
         target=events,
-        staged=staged.table,
+        rows=written.rows,
         elements=[_element(lbqid, index, found.layout.digits) for index in range(len(lbqid.elements))],
         wish=found.wishes,
     )

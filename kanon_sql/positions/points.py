@@ -76,8 +76,8 @@ def points(workspace: Workspace, spec: CloakSpec) -> Points:
         raise SpecError(f"k: {wrong:,} rows wish for less than 1 in {spec.k.column!r}; correct them in a source query")
     if outside and spec.position.outside == "refuse":
         raise SpecError(
-            f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, or leave "
-            "the rows out (outside: suppress), which counts against the limit of suppression"
+            f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, or "
+            "leave the rows out (outside: suppress), which counts against the limit of suppression"
         )
     if outside:
         inside = workspace.table("inside")
@@ -115,7 +115,8 @@ def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem
         if columns[name].kind not in _NUMBERS:
             problems.append(
                 Problem(
-                    f"position: {name!r} is {columns[name].type}, and a coordinate is a number; cast it in a source query"
+                    f"position: {name!r} is {columns[name].type}, and a coordinate is a number; cast it in a source "
+                    "query"
                 )
             )
     if spec.time is not None:

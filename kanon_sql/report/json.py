@@ -6,7 +6,15 @@ import json
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["audit_schema", "comparison_schema", "result_schema", "risk_schema", "tabulation_schema", "to_json"]
+__all__ = [
+    "audit_schema",
+    "cloak_schema",
+    "comparison_schema",
+    "result_schema",
+    "risk_schema",
+    "tabulation_schema",
+    "to_json",
+]
 
 
 def to_json(data: Any) -> str:
@@ -42,6 +50,11 @@ def comparison_schema() -> dict[str, Any]:
 def risk_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
     return _schema("risk.schema.json")
+
+
+def cloak_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``CloakResult.to_dict()``."""
+    return _schema("cloak.schema.json")
 
 
 def tabulation_schema() -> dict[str, Any]:

@@ -255,7 +255,7 @@ class CloakSpec(Filed):
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **schema,
             "title": "kanon_sql cloak spec",
-            "description": "Which positions to release, how fine their cells and slices are, and among how many people.",
+            "description": "Which positions to release, in which cells and slices, and among how many people.",
         }
 
 

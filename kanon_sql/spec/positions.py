@@ -1,4 +1,4 @@
-"""Positions and times of a spec for cloaking: a quad-tree over bounds, slices of time, and patterns of movement (LBQIDs)."""
+"""Positions and times of a cloak spec: a quad-tree over bounds, slices of time, and patterns of movement (LBQIDs)."""
 
 from __future__ import annotations
 
@@ -111,9 +111,9 @@ class Position(Part):
             yield Fault(("coarsest",), f"the coarsest cells are not finer than the finest, of depth {value.depth}")
         elif value.digits is None:
             why = (
-                f"halving the sides {value.depth} times gives edges with more than {MOST_DIGITS} digits after the point, "
-                "or numbers that are too large to be exact; lower the depth, or choose sides that are a power of two "
-                "times a round number, such as 1024, 81.92 or 0.4096"
+                f"halving the sides {value.depth} times gives edges with more than {MOST_DIGITS} digits after the "
+                "point, or numbers that are too large to be exact; lower the depth, or choose sides that are a power "
+                "of two times a round number, such as 1024, 81.92 or 0.4096"
             )
             yield Fault(("bounds",), why)
 
@@ -254,7 +254,7 @@ def _elements(value: object) -> tuple[Element, ...]:
 
 
 class Lbqid(Part):
-    """A location-based quasi-identifier (Bettini, Wang, Jajodia 2005): a pattern of movement that tells who somebody is.
+    """A location-based quasi-identifier: a pattern of movement that tells who somebody is (Bettini et al. 2005).
 
     Attributes:
         elements: what happens on a day, in this order.

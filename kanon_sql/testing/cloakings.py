@@ -42,7 +42,12 @@ COMMUTE: dict[str, Any] = {
 
 CLOAKINGS: dict[str, dict[str, Any]] = {
     "degrees and timestamps, a commute": {
-        "position": {"columns": ["lon", "lat"], "bounds": [13, 52, 13.8192, 52.8192], "depth": 5, "outside": "suppress"},
+        "position": {
+            "columns": ["lon", "lat"],
+            "bounds": [13, 52, 13.8192, 52.8192],
+            "depth": 5,
+            "outside": "suppress",
+        },
         "time": {"column": "at", "widths": [3600, 21600, 86400]},
         "k": 4,
         "lbqids": {"commute": COMMUTE},
@@ -59,7 +64,12 @@ CLOAKINGS: dict[str, dict[str, Any]] = {
         "k": {"column": "wanted_k", "default": 3},
     },
     "all who were there, wishes": {
-        "position": {"columns": ["lon", "lat"], "bounds": [13, 52, 13.8192, 52.8192], "depth": 4, "outside": "suppress"},
+        "position": {
+            "columns": ["lon", "lat"],
+            "bounds": [13, 52, 13.8192, 52.8192],
+            "depth": 4,
+            "outside": "suppress",
+        },
         "k": {"column": "wanted_k", "default": 2},
         "anonymity_set": "present",
     },

@@ -15,13 +15,13 @@ from kanon_sql.positions import (
     Examined,
     History,
     Points,
+    assigned,
     cloaked,
     examined,
     histories,
     levels,
     points,
     publish_cloaked,
-    staged_rows,
 )
 from kanon_sql.release import refuse_foreign_release
 from kanon_sql.spec import CloakSpec
@@ -35,20 +35,22 @@ class CloakedLevel:
     """Cells and slices of one size that rows are released with.
 
     Attributes:
-        depth: of the cells in the quad-tree; of two neighbours, that of their parent and a half.
+        shape: one cell, or two neighbours ``beside`` or ``above`` each other.
+        depth: of the cell in the quad-tree, or of both neighbours; 0 is the whole area.
         width: of the slices, in seconds; None without a time.
         cells: how many different cells and slices of this size there are.
         rows: how many rows are released with one.
     """
 
-    depth: float
+    shape: Literal["cell", "beside", "above"]
+    depth: int
     width: int | None
     cells: int
     rows: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON-compatible data."""
-        return {"depth": self.depth, "width": self.width, "cells": self.cells, "rows": self.rows}
+        return {"shape": self.shape, "depth": self.depth, "width": self.width, "cells": self.cells, "rows": self.rows}
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,8 @@ def cloak(
     k-anonymity (Bettini, Wang and Jajodia 2005).
 
     Args:
-        engine: from :func:`kanon_sql.connect`, with scratch tables, and the right to write where the spec names a release.
+        engine: from :func:`kanon_sql.connect`, with scratch tables, and the right to write where the spec names a
+            release.
         spec: what to cloak.
         preview: publish nothing, although the spec names a release.
         timeout: seconds for the statements of the whole run; None for no limit.
@@ -192,8 +195,8 @@ def cloak(
         raise SpecError(f"the connection to {engine.label} is read-only; publishing a release has to write")
     if engine.scratch.mode == "inline":
         raise UnsupportedError(
-            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables (temp "
-            "or schema)"
+            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables "
+            "(temp or schema)"
         )
     with engine.run(Deadline(timeout)) as meter:
         with open_workspace(engine, source_of(engine, spec), report) as workspace:
@@ -219,10 +222,10 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
             f"nothing was published: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
             f"most {most:,} may be; raise suppression.limit, or allow coarser cells or wider slices",
         )
-    staged = staged_rows(workspace, spec, found, cells)
-    seen = examined(workspace, spec, found, cells, staged)
-    patterns = histories(workspace, spec, found, staged)
-    result = _measured(result, levels(workspace, found, staged), seen, patterns)
+    written = assigned(workspace, spec, found, cells)
+    seen = examined(workspace, spec, found, cells, written)
+    patterns = histories(workspace, spec, found, written)
+    result = _measured(result, levels(workspace, found, written), seen, patterns)
     exposed = [item for item in patterns if item.exposed]
     if exposed:
         named = ", ".join(f"{item.name} ({item.exposed:,} of {item.matching:,})" for item in exposed)
@@ -240,7 +243,7 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
     result = replace(result, message=message, notes=[*result.notes, *_notes(spec, seen)])
     if publishes:
         assert spec.release is not None
-        publish_cloaked(workspace, spec, staged, result.summary())
+        publish_cloaked(workspace, spec, found, written, result.summary())
         result = replace(result, release=".".join(spec.release))
     return result
 
@@ -276,7 +279,7 @@ def _measured(
 ) -> CloakResult:
     return replace(
         result,
-        levels=[CloakedLevel(grid.depth, grid.width, cells, rows) for grid, cells, rows in measured],
+        levels=[CloakedLevel(grid.shape, grid.depth, grid.width, cells, rows) for grid, cells, rows in measured],
         classes=seen.classes,
         fewest_people=seen.fewest,
         fewest_present=seen.fewest_present,
@@ -290,9 +293,9 @@ def _notes(spec: CloakSpec, seen: Examined) -> list[str]:
     notes = []
     if spec.anonymity_set == "present":
         notes.append(
-            "anonymity_set: present counts all who were in a cell and slice: it holds against somebody who sees one row "
-            f"alone. Who sees the others can tell that finer ones are not meant; as few as {seen.fewest:,} people have "
-            "rows with the same label"
+            "anonymity_set: present counts all who were in a cell and slice: it holds against somebody who sees one "
+            f"row alone. Who sees the others can tell that finer ones are not meant; as few as {seen.fewest:,} people "
+            "have rows with the same label"
         )
     if spec.keep:
         notes.append("the kept columns are released as they are, and nothing was asked of them")

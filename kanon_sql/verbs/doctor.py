@@ -119,7 +119,7 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
                 searches and tables.ok and readable and not engine.ephemeral,
                 "scratch tables or none of them, tables that outlive the connection, and those of kanon_sql readable",
             )
-            for name in ("anonymize", "apply", "tabulate")
+            for name in ("anonymize", "apply", "tabulate", "cloak")
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)

@@ -21,6 +21,8 @@ __all__ = ["schema"]
         "kanon-sql schema --compare",
         "kanon-sql schema --table-spec",
         "kanon-sql schema --tabulate",
+        "kanon-sql schema --cloak-spec",
+        "kanon-sql schema --cloak",
     )
 )
 def schema(
@@ -30,6 +32,8 @@ def schema(
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
     table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
+    cloak_spec: Annotated[bool, typer.Option("--cloak-spec", help="The schema of a cloak spec.")] = False,
+    of_cloak: Annotated[bool, typer.Option("--cloak", help="The schema of the result of cloak.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
 
@@ -37,11 +41,13 @@ def schema(
     results can rely on theirs.
     """
     with session(quiet=True, verbose=False):
-        if result + of_audit + of_risk + of_compare + table_spec + of_tabulate > 1:
+        of_results = (result, of_audit, of_risk, of_compare, of_tabulate, of_cloak)
+        if sum(of_results) + table_spec + cloak_spec > 1:
             raise SpecError(
-                "--result, --audit, --risk, --compare, --table-spec and --tabulate exclude each other; give one of them"
+                "--result, --audit, --risk, --compare, --table-spec, --tabulate, --cloak-spec and --cloak exclude each "
+                "other; give one of them"
             )
-        if result or of_audit or of_risk or of_compare or of_tabulate:
+        if any(of_results):
             from kanon_sql.report import json
 
             asked = {
@@ -49,10 +55,12 @@ def schema(
                 json.risk_schema: of_risk,
                 json.comparison_schema: of_compare,
                 json.tabulation_schema: of_tabulate,
+                json.cloak_schema: of_cloak,
                 json.result_schema: result,
             }
             print_json(next(schema for schema, wanted in asked.items() if wanted)())
         else:
-            from kanon_sql.spec import Spec, TableSpec
+            from kanon_sql.spec import CloakSpec, Spec, TableSpec
 
-            print_json(TableSpec.json_schema() if table_spec else Spec.json_schema())
+            kind = TableSpec if table_spec else CloakSpec if cloak_spec else Spec
+            print_json(kind.json_schema())
