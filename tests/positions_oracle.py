@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 EPOCH = datetime(1970, 1, 1)
@@ -205,4 +205,4 @@ def _weekday(t: int) -> int:
 def _whole(own: Sequence[Point], parts: Sequence[Part], day: int) -> bool:
     """Whether some rows of a day are the pattern's elements in their order."""
     there = [[p.t for p in own if p.t // DAY == day and part.has(p)] for part in parts]
-    return any(all(a < b for a, b in zip(times, times[1:], strict=False)) for times in product(*there))
+    return any(all(a < b for a, b in pairwise(times)) for times in product(*there))

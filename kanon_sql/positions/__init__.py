@@ -7,15 +7,13 @@ is written is verified by its labels alone, and movements (LBQIDs) by what every
 
 from __future__ import annotations
 
-from kanon_sql.positions.assigned import Assigned, Examined, assigned, examined, levels
-from kanon_sql.positions.cloak import Cloaked, cloaked
-from kanon_sql.positions.histories import History, histories
-from kanon_sql.positions.points import Points, points
+from kanon_sql.positions.assign import Examined, assigned, examined, levels
+from kanon_sql.positions.cloak import cloaked
+from kanon_sql.positions.keys import Points, points
+from kanon_sql.positions.lbqid import History, histories
 from kanon_sql.positions.publish import publish_cloaked
 
 __all__ = [
-    "Assigned",
-    "Cloaked",
     "Examined",
     "History",
     "Points",

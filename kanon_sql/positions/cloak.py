@@ -17,7 +17,7 @@ from typing import Any
 
 from kanon_sql.engines import Workspace
 from kanon_sql.positions.grid import Grid
-from kanon_sql.positions.points import Points
+from kanon_sql.positions.keys import Points
 from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Relation
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from kanon_sql.engines import Workspace, now
 from kanon_sql.errors import VerificationError
-from kanon_sql.positions.assigned import Assigned
-from kanon_sql.positions.points import Points
+from kanon_sql.positions.assign import Assigned
+from kanon_sql.positions.keys import Points
 from kanon_sql.release import publish, staged
 from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Sql

@@ -13,6 +13,7 @@ __all__ = [
     "ledger",
     "pictures",
     "pipelines",
+    "positions",
     "risk",
     "run",
     "tables",

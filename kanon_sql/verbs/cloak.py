@@ -75,10 +75,11 @@ class CloakResult:
         sql: every statement that ran, in order, with values redacted.
 
     Examples:
+        >>> query = "SELECT ROW_NUMBER() OVER () AS id, age % 8 AS x, LENGTH(diagnosis) AS y FROM visits"
         >>> spec = kanon_sql.CloakSpec.from_dict(
         ...     {
         ...         "version": 1,
-        ...         "source": {"query": "SELECT id, id % 7 AS x, id % 5 AS y FROM visits"},
+        ...         "source": {"query": query},
         ...         "unit": "id",
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
         ...         "k": 15,
@@ -175,10 +176,11 @@ def cloak(
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
+        >>> query = "SELECT ROW_NUMBER() OVER () AS id, age AS x, age % 9 AS y, age * 60 AS at FROM visits"
         >>> spec = kanon_sql.CloakSpec.from_dict(
         ...     {
         ...         "version": 1,
-        ...         "source": {"query": "SELECT id, age AS x, id % 9 AS y, id * 60 AS at FROM visits"},
+        ...         "source": {"query": query},
         ...         "unit": "id",
         ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 128, 16], "depth": 4},
         ...         "time": {"column": "at", "widths": [3600, 86400]},
@@ -235,11 +237,7 @@ def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakRes
             f"{named}; allow only coarser cells or wider slices (position.coarsest, position.depth, time.widths)",
         )
     done = "published" if publishes else "cloaked"
-    who = "with the same label" if spec.anonymity_set == "released" else "in the cell and slice of each"
-    fewest = seen.fewest if seen.fewest_present is None else seen.fewest_present
-    message = (
-        f"{done} {rows_in_words(seen.rows)} in {seen.classes:,} cells and slices, at least {fewest:,} people {who}"
-    )
+    message = f"{done} {rows_in_words(seen.rows)} in {seen.classes:,} cells and slices, {_promised(spec, seen)}"
     result = replace(result, message=message, notes=[*result.notes, *_notes(spec, seen)])
     if publishes:
         assert spec.release is not None
@@ -287,6 +285,15 @@ def _measured(
             item.name: {"matching": item.matching, "exposed": item.exposed, "fewest": item.fewest} for item in patterns
         },
     )
+
+
+def _promised(spec: CloakSpec, seen: Examined) -> str:
+    """What every released row has."""
+    who = "with the same label" if spec.anonymity_set == "released" else "in the cell and slice of each"
+    if spec.k.column is not None:
+        return f"as many people {who} as each row wishes for"
+    fewest = seen.fewest if seen.fewest_present is None else seen.fewest_present
+    return f"at least {fewest:,} people {who}"
 
 
 def _notes(spec: CloakSpec, seen: Examined) -> list[str]:

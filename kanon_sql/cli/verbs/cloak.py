@@ -46,7 +46,7 @@ def cloak(
     threads: Threads = None,
     memory_limit: MemoryLimit = None,
 ) -> None:
-    """Publish positions as fine as k people share them, or publish nothing.
+    """Publish positions that k people share, or publish nothing.
 
     The spec is a cloak spec: source, unit, position, time and k (kanon-sql schema
     --cloak-spec). Every row gets the finest cell of a quad-tree and slice of time that

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engines import Workspace
-from kanon_sql.positions.assigned import Assigned
-from kanon_sql.positions.points import Points
+from kanon_sql.positions.assign import Assigned
+from kanon_sql.positions.keys import Points
 from kanon_sql.spec import CloakSpec, Lbqid
 from kanon_sql.sql import Relation
 

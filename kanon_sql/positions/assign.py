@@ -11,7 +11,7 @@ from kanon_sql.errors import VerificationError
 from kanon_sql.hierarchies import number_text
 from kanon_sql.positions.cloak import Cloaked
 from kanon_sql.positions.grid import Grid
-from kanon_sql.positions.points import Points
+from kanon_sql.positions.keys import Points
 from kanon_sql.spec import CloakSpec
 from kanon_sql.sql import Relation, Sql, identifier
 
