@@ -142,7 +142,7 @@ VISITS = ("clinic", "visits")
 
 OF_CLOAKING: dict[str, tuple[int, ...]] = {
     "positions/totals": (4, 1, 0, 0), "positions/size": (1, 1), "positions/left": (0,),
-    "positions/examined": (3, 1, 3, 0, 0, 4, 1), "positions/present": (1, 3, 0), "positions/levels": (1, 1, 3),
+    "positions/examined": (3, 1, 3, 0, 0, 1, 4), "positions/present": (1, 3, 0), "positions/levels": (1, 1, 3),
 }  # fmt: skip
 """Counts of a source of four rows, one of them outside."""
 
@@ -255,13 +255,15 @@ def run_cloakings(dialect: str) -> list[Statement]:
             examined(workspace, spec, found, cells, written)
             histories(workspace, spec, found, written)
             levels(workspace, found, written)
-            tables = {"rows": written.rows, "labels": written.labels}
             outputs = [{"name": "age", "value": Sql("labels.x_label")}, {"name": "sex", "value": Sql("assigned.kept0")}]
             target = Relation(("clinic", "kanon_run_release"))
-            workspace.execute("positions/release", target=target, outputs=outputs, **tables)
-            workspace.row(
-                "positions/differing", table=target, names=["age"], labelled=[Sql("labels.x_label")], **tables
+            workspace.execute(
+                "positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels
             )
+            workspace.row(
+                "positions/differing", table=target, names=["age"], labelled=[Sql("labels.x_label")],
+                labels=written.labels, classes=written.classes,
+            )  # fmt: skip
     return list(engine.meter.log)
 
 

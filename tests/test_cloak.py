@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections import Counter
 from datetime import datetime, timedelta
@@ -364,15 +365,30 @@ def test_many_grids_are_joined_in_several_statements(database: Database, monkeyp
     assert shown(database) == expected
 
 
-@pytest.mark.parametrize(("depth", "widths"), [(3, [60]), (9, [60]), (9, [60, 600])])
-def test_statements_are_bounded_by_the_depth(database: Database, depth: int, widths: list[int]) -> None:
-    """At most ten per combination of a depth and a width, and two scans, however many rows there are."""
-    rows = [(n, f"p{n % 50}", (n * 37) % 512 / 64, (n * 91) % 512 / 64, n % 900) for n in range(3_000)]
+@pytest.mark.parametrize(
+    ("depth", "widths", "anonymity_set"),
+    [(3, [60], "released"), (7, [60, 600], "released"), (9, [], "released"), (5, [], "present")],
+)
+def test_statements_are_bounded_by_the_depth(
+    database: Database, depth: int, widths: list[int], anonymity_set: str
+) -> None:
+    """At most ten per combination of a depth and a width, and two scans, however many rows there are; dense and sparse
+    parts, so that points are divided, and crowded cells are not asked about."""
+    draw = random.Random(depth)
+    rows = [
+        (n, f"p{n % 50}", draw.choice([draw.random() * 8, draw.random() / 2, 1.5]), draw.random() * 8, n % 900)
+        for n in range(1_500)
+    ]
     position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": depth}
+    time = {"time": {"column": "t", "widths": widths}} if widths else {}
     result = cloaked(
-        database, rows, position=position, time={"column": "t", "widths": widths}, suppression={"limit": 0.2}
+        database, rows, position=position, suppression={"limit": 0.2}, anonymity_set=anonymity_set, k=4, **time
     )
-    grids = (depth + 1) * len(widths)
+    area = Box(*map(Fraction, (0, 0, 8, 8)))
+    oracle = Oracle(area, depth, 0, False, widths, 0, False, anonymity_set == "present")
+    points = [Point(n, who, Fraction(x), Fraction(y), t, 4) for n, who, x, y, t in rows]
+    assert released(database, timed=bool(widths)) == oracle.labels(points)
+    grids = (depth + 1) * max(1, len(widths))
     assert result.cost.source_scans == 2
     assert result.cost.statements <= 10 * grids + 30
     assert result.cost.rows_fetched <= 3 * grids + 20

@@ -28,10 +28,12 @@ class Assigned:
     Attributes:
         rows: a scratch table.
         labels: the cells with their edges and labels, a scratch table.
+        classes: the classes of rows with the same cell, counted from what was written, a scratch table.
     """
 
     rows: Relation
     labels: Relation
+    classes: Relation
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,17 @@ def assigned(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
         )
         before = target
     assert before is not None, "no grid has a cell"
-    return Assigned(before, _labels(workspace, found, grids))
+    labels, classes = _labels(workspace, found, grids), workspace.table("classes")
+    workspace.execute(
+        "positions/classes",
+        target=classes,
+        rows=before,
+        labels=labels,
+        wish=found.wishes,
+        k=spec.k.k,
+        time=spec.time is not None,
+    )
+    return Assigned(before, labels, classes)
 
 
 def _labels(workspace: Workspace, found: Points, grids: Sequence[dict[str, Any]]) -> Relation:
@@ -135,10 +147,9 @@ def examined(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
         VerificationError: they are not what was promised.
     """
     workspace.report("verifying what was written", None)
-    given = {"rows": written.rows, "wish": found.wishes, "k": spec.k.k}
-    rows, classes, fewest, small, astray, all_rows, left_out = (
-        int(item or 0)
-        for item in workspace.row("positions/examined", labels=written.labels, time=spec.time is not None, **given)
+    tables = {"rows": written.rows, "classes": written.classes}
+    rows, classes, fewest, small, astray, left_out, all_rows = (
+        int(item or 0) for item in workspace.row("positions/examined", **tables)
     )
     expected = found.outside + cells.left_rows
     if (rows, left_out, all_rows) != (found.rows - expected, expected, found.rows):
@@ -150,16 +161,16 @@ def examined(workspace: Workspace, spec: CloakSpec, found: Points, cells: Cloake
         raise VerificationError(f"verification: {astray:,} rows lie outside of their cell; nothing was published")
     present = None
     if spec.anonymity_set == "present":
-        present = _fewest_present(workspace, cells, given)
+        present = _fewest_present(workspace, cells, tables)
     elif small:
         raise VerificationError(f"verification: {small:,} classes have too few people; nothing was published")
     return Examined(rows, classes, fewest, present)
 
 
-def _fewest_present(workspace: Workspace, cells: Cloaked, given: dict[str, Any]) -> int:
+def _fewest_present(workspace: Workspace, cells: Cloaked, tables: dict[str, Relation]) -> int:
     fewest = []
     for placed in cells.placed:
-        found = workspace.row("positions/present", number=placed.grid.number, mask=placed.grid.mask, **given)
+        found = workspace.row("positions/present", number=placed.grid.number, mask=placed.grid.mask, **tables)
         used, people, small = (int(item or 0) for item in found)
         if small:
             raise VerificationError(f"verification: {small:,} cells have too few people; nothing was published")
@@ -171,5 +182,5 @@ def _fewest_present(workspace: Workspace, cells: Cloaked, given: dict[str, Any])
 def levels(workspace: Workspace, found: Points, written: Assigned) -> list[tuple[Grid, int, int]]:
     """Per grid that rows are released with, in the order in which they are tried: its cells and its rows."""
     grids = found.layout.grids
-    listed = workspace.fetch("positions/levels", len(grids), rows=written.rows)
+    listed = workspace.fetch("positions/levels", len(grids), classes=written.classes)
     return [(grids[int(number)], int(cells), int(rows)) for number, cells, rows in sorted(listed)]

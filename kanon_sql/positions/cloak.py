@@ -26,6 +26,12 @@ __all__ = ["Cloaked", "Placed", "cloaked"]
 WORTH_DIVIDING = 0.75
 """Points are divided where at most this share of them can be finer: dividing reads and writes them once more."""
 
+NEARLY_ALL = 0.98
+"""Where so many points can be finer, the next grid is not asked: it would hardly tell more."""
+
+CROWDED = 4
+"""Cells that hold so many times the points that they need people, in the mean, are taken to have enough."""
+
 
 @dataclass(frozen=True)
 class Placed:
@@ -125,15 +131,18 @@ class _Climb:
         open_points, all_points = list(remaining), list(everyone)
         points: dict[int, list[Relation]] = {}
         counted = dict.fromkeys(range(len(grids)), all_points)
-        finest, size = len(grids) - 1, self.workspace.size(all_points)
+        finest, size, full = len(grids) - 1, self.workspace.size(all_points), False
         for index in range(len(grids) - 2, -1, -1):
             grid = grids[index]
+            if full or self._is_crowded(grid, size):
+                finest, full = index, False
+                continue
             self.workspace.report(f"looking how fine cells can be: depth {grid.depth}", None)
             cells = self._made("positions/candidates", "cells", grid, all_points, k=self.spec.k.k)
             count, inside = self._size(cells)
             if not count:
                 break
-            finest = index
+            finest, full = index, inside >= NEARLY_ALL * size
             if inside <= WORTH_DIVIDING * size:
                 points[index + 1] = [self._divided(grid, open_points, cells, inside=False)]
                 open_points = [self._divided(grid, open_points, cells, inside=True)]
@@ -142,6 +151,13 @@ class _Climb:
                 size = inside
         points.setdefault(finest, []).extend(open_points)
         return finest, points, counted
+
+    def _is_crowded(self, grid: Grid, size: int) -> bool:
+        """Whether a grid's cells hold so many points in the mean that it is not worth asking which have enough.
+
+        Some cell has, since not all of them hold fewer points than the mean.
+        """
+        return not self.wishes and grid.most_cells is not None and size >= CROWDED * self.spec.k.k * grid.most_cells
 
     def _release(self, grid: Grid, carried: list[Relation], counted: Sequence[Relation]) -> list[Relation]:
         """Release the cells of a grid that have enough people; returns the points that are left."""

@@ -74,6 +74,7 @@ class Grid:
     Attributes:
         number: its place in the order in which grids are tried, from 1.
         mask: the bits of a key that tell its cells apart.
+        most_cells: how many cells it has, empty ones among them; None with a time, whose slices are not numbered.
         x_cells: how many finest cells one of its cells is wide.
         y_cells: how many it is high.
         width: the width of its slices in seconds; None without a time.
@@ -83,6 +84,7 @@ class Grid:
 
     number: int
     mask: int
+    most_cells: int | None
     x_cells: int
     y_cells: int
     width: int | None
@@ -175,7 +177,8 @@ def _segments(spec: CloakSpec, x: Axis, y: Axis, steps: tuple[Step, ...]) -> tup
             mask = _highest(halved_x, depth) * x.place + _highest(halved_y, depth) * y.place
             mask += sum((step.count - 1) * step.place for step in steps[max(own, 0) :])
             width = steps[own].width if steps else None
-            grids.append(Grid(number, mask, 1 << (depth - halved_x), 1 << (depth - halved_y), width, shape, at))
+            cells = None if steps else 1 << (halved_x + halved_y)
+            grids.append(Grid(number, mask, cells, 1 << (depth - halved_x), 1 << (depth - halved_y), width, shape, at))
         segments.append(tuple(grids))
     return tuple(part for segment in segments for part in _chains(segment))
 

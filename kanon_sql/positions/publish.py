@@ -44,8 +44,7 @@ def publish_cloaked(
     with staged(workspace, spec.release) as target:
         workspace.report("writing the release", None)
         outputs = [{"name": name, "value": Sql(kept.get(name) or f"labels.{labels[name]}")} for name in names]
-        given = {"rows": written.rows, "labels": written.labels}
-        workspace.execute("positions/release", target=target, outputs=outputs, **given)
+        workspace.execute("positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels)
         if list(workspace.columns(target)) != names:
             raise VerificationError("verification: the written table has other columns than promised; it was dropped")
         differing, ambiguous = workspace.row(
@@ -53,7 +52,8 @@ def publish_cloaked(
             table=target,
             names=labelled,
             labelled=[Sql(f"labels.{labels[name]}") for name in labelled],
-            **given,
+            labels=written.labels,
+            classes=written.classes,
         )
         if differing or ambiguous:
             raise VerificationError(
