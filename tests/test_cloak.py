@@ -54,7 +54,7 @@ def shapes(draw: Any) -> dict[str, Any]:
         "coarsest": draw(st.integers(0, depth)),
         "neighbours": draw(st.booleans()),
         "widths": draw(st.sampled_from([[], [60], [3_600, 86_400], [60, 7_200, 14_400], [7_200, 172_800]])),
-        "origin": draw(st.sampled_from([0, START, START + 50])),
+        "origin": draw(st.sampled_from([0, START, START + 50, START + 30_000])),
         "time_first": draw(st.booleans()),
         "present": draw(st.booleans()),
         "wishes": draw(st.booleans()),
@@ -112,10 +112,23 @@ def released(database: Database, *, timed: bool) -> dict[int, tuple[Box, tuple[i
 
 
 @given(tables(), shapes())
-@settings(max_examples=60 * max(1, TIMES))
+@settings(max_examples=30 * max(1, TIMES))
 def test_every_row_has_the_cell_of_the_oracle(
     shared_database: Database, points: list[Point], shape: dict[str, Any]
 ) -> None:
+    compare_labels(shared_database, points, shape)
+
+
+@pytest.mark.slow
+@given(tables(most=60), shapes())
+@settings(max_examples=200 * max(1, TIMES))
+def test_every_row_of_more_tables_has_the_cell_of_the_oracle(
+    shared_database: Database, points: list[Point], shape: dict[str, Any]
+) -> None:
+    compare_labels(shared_database, points, shape)
+
+
+def compare_labels(shared_database: Database, points: list[Point], shape: dict[str, Any]) -> None:
     points = with_wishes(points, shape)
     stored(shared_database, points)
     shared_database._connection.execute("DROP TABLE IF EXISTS cloaked")
@@ -157,8 +170,23 @@ def patterns(draw: Any) -> dict[str, Any]:
 
 
 @given(tables(days=9, most=40), shapes(), patterns())
-@settings(max_examples=60 * max(1, TIMES))
+@settings(max_examples=25 * max(1, TIMES))
 def test_histories_are_those_of_the_oracle(
+    shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
+) -> None:
+    compare_histories(shared_database, points, shape, pattern)
+
+
+@pytest.mark.slow
+@given(tables(days=9, most=80), shapes(), patterns())
+@settings(max_examples=200 * max(1, TIMES))
+def test_histories_of_more_tables_are_those_of_the_oracle(
+    shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
+) -> None:
+    compare_histories(shared_database, points, shape, pattern)
+
+
+def compare_histories(
     shared_database: Database, points: list[Point], shape: dict[str, Any], pattern: dict[str, Any]
 ) -> None:
     shape = {**shape, "widths": shape["widths"] or [86_400]}
@@ -313,6 +341,73 @@ def test_a_commute_that_two_others_share_on_some_days_only_gives_somebody_away(
         shared = cloaked(database, together, k=3, time=time, lbqids={"commute": COMMUTE})
         assert shared.passed
         assert shared.lbqids["commute"] == {"matching": 3, "exposed": 0, "fewest": 3}
+        ((manifest,),) = database.connection.execute("SELECT manifest FROM kanon_sql_manifest").fetchall()
+        assert json.loads(manifest)["cloaked"]["lbqids"] == ["commute"]
+        assert "07:00" not in manifest
+
+
+ONCE = [{**HOME, "between": ["07:00", "09:00"]}]
+TWICE = [*ONCE, {**HOME, "between": ["08:00", "10:00"]}]
+SUNDAY = 6
+
+
+@pytest.mark.parametrize(
+    ("pattern", "times", "matching"),
+    [
+        ({"elements": ONCE}, [(0, 7)], 1),
+        ({"elements": ONCE}, [(0, 9)], 0),  # the time ends before nine
+        ({"elements": TWICE}, [(0, 8.5)], 0),  # one row is not two elements
+        ({"elements": TWICE}, [(0, 8.5), (0, 8.75)], 1),
+        ({"elements": TWICE}, [(0, 7), (0, 9.5)], 1),
+        ({"elements": [ONCE[0], {**HOME, "between": ["00:00", "07:00"]}]}, [(0, 8), (0, 6)], 0),  # the other way round
+        ({"elements": TWICE}, [(0, 7), (1, 9.5)], 0),  # on two days
+        ({"elements": ONCE, "days": 2}, [(SUNDAY, 8), (SUNDAY + 1, 8)], 0),  # in two weeks
+        ({"elements": ONCE, "days": 2}, [(0, 8), (SUNDAY, 8)], 1),
+        ({"elements": ONCE, "days": 2}, [(0, 8), (0, 8.5)], 0),
+        ({"elements": ONCE, "weekdays": True}, [(SUNDAY, 8)], 0),
+        ({"elements": ONCE, "weekdays": True}, [(4, 8)], 1),
+        ({"elements": ONCE, "weeks": 2}, [(0, 8), (1, 8)], 0),
+        ({"elements": ONCE, "weeks": 2}, [(1, 8), (7, 8)], 1),
+    ],
+)  # fmt: skip
+def test_whose_history_matches(
+    database: Database, pattern: dict[str, Any], times: list[tuple[int, float]], matching: int
+) -> None:
+    """Somebody at home; somebody else is elsewhere at the same times."""
+    rows = [(n, who, place, place, START + day * 86_400 + int(hour * 3_600))
+            for n, (day, hour) in enumerate(times) for who, place in (("a", 0.5), ("b", 7.5))]  # fmt: skip
+    result = cloaked(database, rows, time={"column": "t", "widths": [10**9]}, lbqids={"p": pattern})
+    assert result.lbqids["p"]["matching"] == matching
+    assert result.passed
+
+
+def test_what_is_left_out_of_a_release_is_not_shared_and_still_tells_who_matches(database: Database) -> None:
+    """A person's two mornings match, and one of them is left out: what has to be shared is the other one."""
+    rows = [(n, who, 0.5, 0.5, START + day * 86_400 + 8 * 3_600)
+            for n, (who, day) in enumerate([("a", 0), ("b", 0), ("a", 1)])]  # fmt: skip
+    options = {"time": {"column": "t", "widths": [3_600]}, "suppression": {"limit": 1}}
+    result = cloaked(database, rows, lbqids={"p": {"elements": ONCE, "days": 2}}, **options)
+    assert result.rows["suppressed"] == 1
+    assert result.lbqids == {"p": {"matching": 1, "exposed": 0, "fewest": 2}}
+
+
+def test_what_happens_on_other_days_does_not_have_to_be_shared(database: Database) -> None:
+    """The pattern happens on Monday; half of it on Tuesday is no part of it."""
+    rows = [(n, who, 0.5, 0.5, START + day * 86_400 + int(hour * 3_600)) for n, (who, day, hour) in enumerate(
+        [("a", 0, 7.5), ("a", 0, 8.5), ("b", 0, 7.5), ("b", 0, 8.5), ("a", 1, 7.5), ("c", 1, 7.5)])]  # fmt: skip
+    pattern = {"elements": [ONCE[0], {**HOME, "between": ["08:00", "10:00"]}]}
+    result = cloaked(database, rows, time={"column": "t", "widths": [3_600]}, lbqids={"p": pattern})
+    assert result.lbqids == {"p": {"matching": 2, "exposed": 0, "fewest": 2}}
+
+
+def test_a_time_before_the_origin_is_outside(database: Database) -> None:
+    rows = [(1, "a", 0.5, 0.5, 99), (2, "b", 0.5, 0.5, 99), (3, "a", 0.5, 0.5, 100), (4, "b", 0.5, 0.5, 100)]
+    position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "outside": "suppress"}
+    result = cloaked(
+        database, rows, position=position, time={"column": "t", "widths": [60], "origin": 100}, suppression={"limit": 2}
+    )
+    assert result.rows["outside"] == 2
+    assert shown(database) == dict.fromkeys((3, 4), ("[0, 1)", "[0, 1)", "[100, 160)"))
 
 
 # --- Dates, numbers and edges --------------------------------------------------------------
@@ -557,6 +652,7 @@ def test_a_spec_reads_back(tmp_path: Path) -> None:
     jsonschema.Draft202012Validator(kanon_sql.CloakSpec.json_schema()).validate(spec.to_dict())
     query = kanon_sql.CloakSpec.from_dict({**spec.to_dict(), "source": {"query": "SELECT 'secret' AS who"}})
     assert "secret" not in json.dumps(query.redacted())
+    assert spec.redacted()["lbqids"] == ["commute"]
 
 
 @pytest.fixture

@@ -243,8 +243,11 @@ class CloakSpec(Filed):
         return sha256(self.to_dict())
 
     def redacted(self) -> dict[str, Any]:
-        """Return what :meth:`to_dict` does for a manifest: no literals of SQL, and no passwords."""
-        return {**self.to_dict(), "source": redacted_source(self.source)}
+        """Return what :meth:`to_dict` does for a manifest: no literals of SQL, no passwords, no pattern of movement.
+
+        Where and when somebody goes by is what a pattern says, so that only its name is left.
+        """
+        return {**self.to_dict(), "source": redacted_source(self.source), "lbqids": sorted(self.lbqids)}
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:

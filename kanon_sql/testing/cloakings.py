@@ -40,6 +40,8 @@ COMMUTE: dict[str, Any] = {
     "weekdays": True,
 }
 
+AREA, WHOLE_DAY = [13, 52, 13.8, 52.8], ["00:00", "24:00"]
+
 CLOAKINGS: dict[str, dict[str, Any]] = {
     "degrees and timestamps, a commute": {
         "position": {
@@ -62,6 +64,17 @@ CLOAKINGS: dict[str, dict[str, Any]] = {
         "time": {"column": "seconds", "widths": [600, 7200], "origin": 86400},
         "coarsen": "time",
         "k": {"column": "wanted_k", "default": 3},
+    },
+    "a pattern that gives somebody away": {
+        "position": {
+            "columns": ["lon", "lat"],
+            "bounds": [13, 52, 13.8192, 52.8192],
+            "depth": 1,
+            "outside": "suppress",
+        },
+        "time": {"column": "at", "widths": [43200, 86400]},
+        "k": 2,
+        "lbqids": {"day": {"elements": [{"area": AREA, "between": WHOLE_DAY}] * 2, "weekdays": True}},
     },
     "all who were there, wishes": {
         "position": {
@@ -126,6 +139,8 @@ class Cloakings(Fixtures):
         assert {**ours, "cost": None} == {**theirs, "cost": None}
         assert ours["cost"]["source_scans"] == theirs["cost"]["source_scans"] + (not engine.dialect.typed)
         assert theirs["rows"]["suppressed"] < theirs["rows"]["source"]
+        assert (theirs["verdict"] == "fail") == any(found["exposed"] for found in theirs["lbqids"].values())
+        assert (theirs["verdict"] == "fail") == ("away" in case)
         if their_rows is not None:
             assert multiset(subject.rows("visits_release")) == their_rows
         subject.drop("positions")

@@ -123,13 +123,17 @@ class CloakResult:
             "verdict": self.verdict,
             "message": self.message,
             "release": self.release,
-            **self.summary(),
+            **self._found(),
+            "lbqids": {name: dict(found) for name, found in self.lbqids.items()},
             "cost": self.cost.to_dict(),
             "notes": list(self.notes),
         }
 
     def summary(self) -> dict[str, Any]:
-        """What a manifest says: the release, and nothing about the run."""
+        """What a manifest says: the release, and neither how the run went nor how many people match a pattern."""
+        return {**self._found(), "lbqids": sorted(self.lbqids)}
+
+    def _found(self) -> dict[str, Any]:
         return {
             "k": self.k,
             "anonymity_set": self.anonymity_set,
@@ -138,7 +142,6 @@ class CloakResult:
             "classes": self.classes,
             "fewest_people": self.fewest_people,
             "fewest_present": self.fewest_present,
-            "lbqids": {name: dict(found) for name, found in self.lbqids.items()},
         }
 
 

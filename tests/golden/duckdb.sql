@@ -1127,11 +1127,14 @@ CREATE TEMPORARY TABLE "kanon_run_times" AS SELECT t, CAST(year_part AS TEXT) ||
 -- positions/labels
 CREATE TEMPORARY TABLE "kanon_run_labels" AS SELECT cells.grid AS grid, cells.cell AS cell, cells.x_from AS x_from, cells.x_to AS x_to, cells.y_from AS y_from, cells.y_to AS y_to, cells.t_from AS t_from, cells.t_to AS t_to, '[' || starts.t_text || ', ' || finishes.t_text || ')' AS t_label, '[' || CAST(CAST(CAST(cells."x_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ', ' || CAST(CAST(CAST(cells."x_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ')' AS x_label, '[' || CAST(CAST(CAST(cells."y_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ', ' || CAST(CAST(CAST(cells."y_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ')' AS y_label FROM "kanon_run_edges" AS cells JOIN "kanon_run_times" AS starts ON cells.t_from = starts.t JOIN "kanon_run_times" AS finishes ON cells.t_to = finishes.t;
 
--- «positions/examined 1»
+-- «positions/classes 1»
 (CASE WHEN labels.x_from <= assigned.x_units AND assigned.x_units < labels.x_to AND labels.y_from <= assigned.y_units AND assigned.y_units < labels.y_to AND labels.t_from <= assigned.t_units AND assigned.t_units < labels.t_to THEN 0 ELSE 1 END)
 
+-- positions/classes
+CREATE TEMPORARY TABLE "kanon_run_classes" AS SELECT assigned.grid AS grid, assigned.cell AS cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM«positions/classes 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell GROUP BY assigned.grid, assigned.cell;
+
 -- positions/examined
-SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM«positions/examined 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT assigned.grid IS NULL GROUP BY assigned.grid, assigned.cell) AS classes;
+SELECT COALESCE(SUM(CASE WHEN NOT grid IS NULL THEN class_rows END), 0) AS class_rows, SUM(CASE WHEN NOT grid IS NULL THEN 1 ELSE 0 END) AS class_count, MIN(CASE WHEN NOT grid IS NULL THEN people END) AS fewest_people, COALESCE(SUM(CASE WHEN NOT grid IS NULL AND people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(CASE WHEN NOT grid IS NULL THEN astray END), 0) AS astray_rows, COALESCE(SUM(CASE WHEN grid IS NULL THEN class_rows END), 0) AS left_out_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" AS assigned) AS all_rows FROM "kanon_run_classes" AS classes;
 
 -- positions/histories
 CREATE TEMPORARY TABLE "kanon_run_histories" AS SELECT DISTINCT who, grid, cell FROM "kanon_run_assigned0" AS assigned WHERE NOT grid IS NULL;
@@ -1155,13 +1158,13 @@ CREATE TEMPORARY TABLE "kanon_run_lbqid0_requests" AS SELECT events.who AS who, 
 SELECT COUNT(*) AS matching, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS exposed FROM (SELECT who, MAX(needed) AS needed, COUNT(*) AS people FROM (SELECT requests.who AS who, histories.who AS other, sizes.needed AS needed FROM "kanon_run_lbqid0_requests" AS requests JOIN (SELECT who, COUNT(*) AS cell_count, 3 AS needed FROM "kanon_run_lbqid0_requests" AS own GROUP BY who) AS sizes ON requests.who = sizes.who JOIN "kanon_run_histories" AS histories ON requests.grid = histories.grid AND requests.cell = histories.cell GROUP BY requests.who, histories.who, sizes.needed, sizes.cell_count HAVING COUNT(*) = sizes.cell_count) AS pairs GROUP BY who) AS counted;
 
 -- positions/levels
-SELECT grid, COUNT(DISTINCT cell) AS cell_count, COUNT(*) AS row_count FROM "kanon_run_assigned0" AS assigned WHERE NOT grid IS NULL GROUP BY grid;
+SELECT grid, COUNT(*) AS cell_count, SUM(class_rows) AS row_count FROM "kanon_run_classes" AS classes WHERE NOT grid IS NULL GROUP BY grid;
 
 -- positions/release
 CREATE TABLE "clinic"."kanon_run_release" AS SELECT labels.x_label AS "age", assigned.kept0 AS "sex" FROM "kanon_run_assigned0" AS assigned JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell ORDER BY RANDOM() ASC;
 
 -- positions/differing
-SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT "age", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT labels.x_label, 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN (SELECT grid, cell, COUNT(*) AS class_rows FROM "kanon_run_assigned0" AS assigned WHERE NOT grid IS NULL GROUP BY grid, cell) AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age") AS compared;
+SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT "age", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT labels.x_label, 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN "kanon_run_classes" AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age") AS compared;
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_lbqid0_requests";
@@ -1177,6 +1180,9 @@ DROP TABLE IF EXISTS "kanon_run_lbqid0_events";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_histories";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_classes";
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_labels";
@@ -1271,8 +1277,8 @@ CREATE TEMPORARY TABLE "kanon_run_parted10" AS SELECT points.position_key, point
 -- positions/assigned
 CREATE TEMPORARY TABLE "kanon_run_assigned0" AS SELECT points.who, points.wish, points."kept0", points.x_units, points.y_units, points.t_units, points.position_key, CASE WHEN NOT "grid1".cell IS NULL THEN 1 WHEN NOT "grid2".cell IS NULL THEN 2 WHEN NOT "grid3".cell IS NULL THEN 3 WHEN NOT "grid4".cell IS NULL THEN 4 END AS grid, CASE WHEN NOT "grid1".cell IS NULL THEN "grid1".cell WHEN NOT "grid2".cell IS NULL THEN "grid2".cell WHEN NOT "grid3".cell IS NULL THEN "grid3".cell WHEN NOT "grid4".cell IS NULL THEN "grid4".cell END AS cell FROM «positions/points 3» AS points LEFT JOIN "kanon_run_cells2" AS "grid1" ON CAST(points.position_key & 2305843009213693951 AS BIGINT) = "grid1".cell AND points.wish <= "grid1".most LEFT JOIN "kanon_run_cells4" AS "grid2" ON CAST(points.position_key & 576460752303423487 AS BIGINT) = "grid2".cell AND points.wish <= "grid2".most LEFT JOIN "kanon_run_cells7" AS "grid3" ON CAST(points.position_key & 2305843009213693920 AS BIGINT) = "grid3".cell AND points.wish <= "grid3".most LEFT JOIN "kanon_run_cells9" AS "grid4" ON CAST(points.position_key & 576460752303423456 AS BIGINT) = "grid4".cell AND points.wish <= "grid4".most;
 
--- positions/examined
-SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, MAX(assigned.wish) AS needed, SUM«positions/examined 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT assigned.grid IS NULL GROUP BY assigned.grid, assigned.cell) AS classes;
+-- positions/classes
+CREATE TEMPORARY TABLE "kanon_run_classes" AS SELECT assigned.grid AS grid, assigned.cell AS cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, MAX(assigned.wish) AS needed, SUM«positions/classes 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell GROUP BY assigned.grid, assigned.cell;
 
 -- positions/events
 CREATE TEMPORARY TABLE "kanon_run_lbqid0_events" AS SELECT who, day_number, t, "element0", "element1", grid, cell, wish FROM (SELECT who, t_units // 86400 AS day_number, t_units AS t, grid, cell, wish, CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element0", CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element1" FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS seen WHERE "element0" = 1 OR "element1" = 1;
@@ -1316,14 +1322,14 @@ CREATE TEMPORARY TABLE "kanon_run_edges" AS SELECT 1 AS grid, placed.cell AS cel
 -- positions/labels
 CREATE TEMPORARY TABLE "kanon_run_labels" AS SELECT cells.grid AS grid, cells.cell AS cell, cells.x_from AS x_from, cells.x_to AS x_to, cells.y_from AS y_from, cells.y_to AS y_to, '[' || CAST(CAST(CAST(cells."x_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ', ' || CAST(CAST(CAST(cells."x_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ')' AS x_label, '[' || CAST(CAST(CAST(cells."y_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ', ' || CAST(CAST(CAST(cells."y_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS TEXT) || ')' AS y_label FROM "kanon_run_edges" AS cells;
 
--- positions/examined
-SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM(CASE WHEN labels.x_from <= assigned.x_units AND assigned.x_units < labels.x_to AND labels.y_from <= assigned.y_units AND assigned.y_units < labels.y_to THEN 0 ELSE 1 END) AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT assigned.grid IS NULL GROUP BY assigned.grid, assigned.cell) AS classes;
+-- positions/classes
+CREATE TEMPORARY TABLE "kanon_run_classes" AS SELECT assigned.grid AS grid, assigned.cell AS cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM(CASE WHEN labels.x_from <= assigned.x_units AND assigned.x_units < labels.x_to AND labels.y_from <= assigned.y_units AND assigned.y_units < labels.y_to THEN 0 ELSE 1 END) AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell GROUP BY assigned.grid, assigned.cell;
 
 -- positions/present
-SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, 3 AS needed FROM "kanon_run_assigned0" AS assigned WHERE grid = 1 GROUP BY cell) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT CAST(position_key & 3 AS BIGINT) AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
+SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, needed FROM "kanon_run_classes" AS classes WHERE grid = 1) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT CAST(position_key & 3 AS BIGINT) AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
 
 -- positions/present
-SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, 3 AS needed FROM "kanon_run_assigned0" AS assigned WHERE grid = 2 GROUP BY cell) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT CAST(position_key & 0 AS BIGINT) AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
+SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, needed FROM "kanon_run_classes" AS classes WHERE grid = 2) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT CAST(position_key & 0 AS BIGINT) AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT position_key IS NULL) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
 
 -- verbs/sqlmesh/violating
 -- 3-anonymity
