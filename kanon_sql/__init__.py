@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from kanon_sql.errors import KanonError, RequirementNotMet, SpecError
     from kanon_sql.evaluate import Budget
     from kanon_sql.report.html import html_fragment, html_report
-    from kanon_sql.spec import PerturbSpec, Spec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
     from kanon_sql.verbs.anonymize import anonymize
     from kanon_sql.verbs.apply import apply
     from kanon_sql.verbs.audit import AuditResult, audit
     from kanon_sql.verbs.check import check
+    from kanon_sql.verbs.cloak import CloakResult, cloak
     from kanon_sql.verbs.compare import compare
     from kanon_sql.verbs.estimate import estimate
     from kanon_sql.verbs.hierarchy import HierarchyResult, hierarchy
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditResult",
     "Budget",
+    "CloakResult",
+    "CloakSpec",
     "HierarchyResult",
     "KanonError",
     "PartiesResult",
@@ -50,6 +53,7 @@ __all__ = [
     "apply",
     "audit",
     "check",
+    "cloak",
     "compare",
     "connect",
     "estimate",
@@ -68,6 +72,8 @@ __all__ = [
 _HOME = {
     "AuditResult": "kanon_sql.verbs.audit",
     "Budget": "kanon_sql.evaluate.budget",
+    "CloakResult": "kanon_sql.verbs.cloak",
+    "CloakSpec": "kanon_sql.spec",
     "HierarchyResult": "kanon_sql.verbs.hierarchy.result",
     "KanonError": "kanon_sql.errors",
     "PartiesResult": "kanon_sql.verbs.parties",
@@ -85,6 +91,7 @@ _HOME = {
     "apply": "kanon_sql.verbs.apply",
     "audit": "kanon_sql.verbs.audit",
     "check": "kanon_sql.verbs.check",
+    "cloak": "kanon_sql.verbs.cloak",
     "compare": "kanon_sql.verbs.compare",
     "connect": "kanon_sql.engines.connection",
     "estimate": "kanon_sql.verbs.estimate",

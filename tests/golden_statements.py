@@ -25,6 +25,7 @@ from kanon_sql.frequency.value_facts import value_facts_of
 from kanon_sql.hierarchies.exact import exact_texts
 from kanon_sql.models.privacy import PrivacyModel, model_of, models_of
 from kanon_sql.models.quality import METRICS
+from kanon_sql.positions import assigned, cloaked, examined, histories, levels, points
 from kanon_sql.release.joint_table import View, examine_jointly
 from kanon_sql.release.publish import publish, refuse_foreign_release
 from kanon_sql.search import Batch
@@ -147,6 +148,13 @@ COLUMNS = [
 VISITS = ("clinic", "visits")
 
 
+OF_CLOAKING: dict[str, tuple[int, ...]] = {
+    "positions/totals": (4, 1, 0, 0), "positions/size": (1, 1), "positions/left": (0,),
+    "positions/examined": (3, 1, 3, 0, 0, 1, 4), "positions/present": (1, 3, 0), "positions/levels": (1, 1, 3),
+}  # fmt: skip
+"""Counts of a source of four rows, one of them outside."""
+
+
 class Published(DryEngine):
     """A database that every table exists in, a release of ours among them."""
 
@@ -160,6 +168,8 @@ class Published(DryEngine):
         rows = super().fetch(statement, limit)
         if statement.name == "evaluate/node":  # a row for each of them
             return [(number, *rows[0][1:]) for number in range(limit)]
+        if statement.name in OF_CLOAKING:
+            return [OF_CLOAKING[statement.name]]
         if statement.name == "disclosure/attacks/position_cells":  # the one row, in its one class
             return [(*rows[0][:-2], 1, 1)]
         if statement.name == "release/manifest/find":
@@ -202,6 +212,7 @@ def statements(dialect: str) -> list[Statement]:
     kanon_sql.risk(engine, spec_of(unit="person"), population="clinic.census")
     kanon_sql.risk(engine, spec_of())
     run_tabulations(engine)
+    found += run_cloakings(dialect)
     doctor(engine)
     clean(engine, drop=True)
     if dialect in OF_SQLMESH:
@@ -231,6 +242,37 @@ def run_tabulations(engine: Published) -> None:
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**given, **changes}))
     for unit in (None, "dx"):
         kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict({**several, "unit": unit}))
+
+
+def run_cloakings(dialect: str) -> list[Statement]:
+    """Positions with everything: wishes, slices, both ways to count, and a pattern of movement."""
+    engine = Published(dialect, [*COLUMNS, Column("at", "TIMESTAMP", "timestamp")])
+    given: dict[str, Any] = {
+        "version": 1, "source": "clinic.visits", "unit": "dx", "keep": ["sex"], "suppression": {"limit": 1.0}, "k": 3,
+        "position": {"columns": ["age", "weight"], "bounds": [0, 0, 128, 25.6], "depth": 1, "outside": "suppress"},
+    }  # fmt: skip
+    element = {"area": [0, 0, 1.5, 1], "between": ["07:00", "09:00"]}
+    pattern = {"elements": [element, element], "days": 2, "weekdays": True}
+    timed = {"time": {"column": "at", "widths": [3600, 86400]}, "lbqids": {"commute": pattern}}
+    for changes in (timed, {**timed, "k": {"column": "person", "default": 3}}, {"anonymity_set": "present"}):
+        spec = kanon_sql.CloakSpec.from_dict({**given, **changes})
+        with open_workspace(engine, engine.relation(table=VISITS, query=None, file=None)) as workspace:
+            found = points(workspace, spec)
+            cells = cloaked(workspace, spec, found)
+            written = assigned(workspace, spec, found, cells)
+            examined(workspace, spec, found, cells, written)
+            histories(workspace, spec, found, written)
+            levels(workspace, found, written)
+            outputs = [{"name": "age", "value": Sql("labels.x_label")}, {"name": "sex", "value": Sql("assigned.kept0")}]
+            target = Relation(("clinic", "kanon_run_release"))
+            workspace.execute(
+                "positions/release", target=target, outputs=outputs, rows=written.rows, labels=written.labels
+            )
+            workspace.row(
+                "positions/differing", table=target, names=["age"], labelled=[Sql("labels.x_label")],
+                labels=written.labels, classes=written.classes,
+            )  # fmt: skip
+    return list(engine.meter.log)
 
 
 BY_NAME = {column.name: column for column in COLUMNS}

@@ -38,7 +38,7 @@ from sqlglot import exp
 from typer.testing import CliRunner
 
 from kanon_sql.cli import app
-from kanon_sql.spec import PerturbSpec, Spec, TableSpec
+from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 from kanon_sql.testing import Subject
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -219,6 +219,11 @@ class Run:
                 PerturbSpec.load(block.title) if block.title is not None else PerturbSpec.parse(block.text, block.place)
             )
             assert masking.perturb
+        elif {"version", "source", "position"} <= data.keys():
+            cloaked = (
+                CloakSpec.load(block.title) if block.title is not None else CloakSpec.parse(block.text, block.place)
+            )
+            assert cloaked.unit
         elif {"version", "source"} <= data.keys():
             spec = Spec.load(block.title) if block.title is not None else Spec.parse(block.text, block.place)
             assert spec.privacy

@@ -243,7 +243,12 @@ def test_doctor_on_a_connection_that_was_asked_to_be_read_only(clinic: Path) -> 
     result = run("doctor", "-d", "clinic.duckdb", "--read-only", "--format", "json")
     assert result.exit_code == 0
     data = json.loads(result.stdout)
-    assert {name for name, verb in data["verbs"].items() if not verb["works"]} == {"anonymize", "apply", "tabulate"}
+    assert {name for name, verb in data["verbs"].items() if not verb["works"]} == {
+        "anonymize",
+        "apply",
+        "tabulate",
+        "cloak",
+    }
     assert set(data["verbs"]) | {"demo", "render", "report", "clean", "doctor", "schema"} == set(VERBS)
     assert not data["checks"]["tables"]["ok"]
 

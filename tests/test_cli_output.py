@@ -140,6 +140,11 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
         (clinic / "masking.yml").write_text(
             "version: 1\nsource: visits\nrelease: masked\nkey: name\nperturb: {age: {noise: 0.2}}\nkeep: [zip]\n"
         )
+    if verb == "cloak":
+        (clinic / "positions.yml").write_text(
+            'version: 1\nsource: {query: "SELECT name, age AS x, age % 8 AS y FROM visits"}\nrelease: places\n'
+            "unit: name\nposition: {columns: [x, y], bounds: [0, 0, 128, 8], depth: 3}\nk: 5\n"
+        )
     if verb == "apply":
         (clinic / "spec.yml").write_text(f"{SPEC}recoding: {{keep: learned}}\n")
         assert run("anonymize", "spec.yml", "-d", "clinic.duckdb").exit_code == 0

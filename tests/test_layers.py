@@ -39,6 +39,7 @@ ROOMS = [
     "disclosure",
     "tables",  # cells, not rows: what is released of a table of counts or sums
     "perturbation",  # untrue rows, which are no anonymization
+    "positions",  # rows whose cells are those of a quad-tree, and no hierarchy's
     "verbs",
     "report",
     "cli",

@@ -616,6 +616,7 @@ def run_other_verbs(connection: duckdb.DuckDBPyConnection, folder: Path) -> None
     kanon_sql.hierarchy(engine, spec, values={"n": ["1", "2"]})
     given = {"version": 1, "source": "t", "release": "t_table", "dimensions": {"s": None}, "rules": {"threshold": 3}}
     kanon_sql.tabulate(engine, kanon_sql.TableSpec.from_dict(given))
+    run_cloakings(engine, connection)
     connection.execute("CREATE TABLE sizes AS SELECT i / 7.0 AS height, 'c' || (i % 9) AS city FROM range(99) r(i)")
     write_spec(engine, "sizes", skeleton_directory=folder / "skeletons")
 
@@ -635,6 +636,21 @@ def run_parties() -> None:
         other.execute("ALTER TABLE t DROP COLUMN n")
         engines = [kanon_sql.connect(one), kanon_sql.connect(other)]
         assert kanon_sql.anonymize_parties(engines, spec, split="vertical", key="id").passed
+
+
+def run_cloakings(engine: Any, connection: duckdb.DuckDBPyConnection) -> None:
+    connection.execute(
+        "CREATE TABLE places AS SELECT range % 20 AS who, range % 9 AS x, range % 9 AS y, "
+        "TIMESTAMP '2024-01-01' + INTERVAL (range) HOUR AS at FROM range(60)"
+    )
+    element = {"area": [0, 0, 8, 8], "between": ["00:00", "24:00"]}
+    given = {
+        "version": 1, "source": "places", "release": "places_cloaked", "unit": "who", "k": 2,
+        "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 2, "outside": "suppress"},
+        "time": {"column": "at", "widths": [86400]}, "suppression": {"limit": 0.9},
+    }  # fmt: skip
+    for changes in ({}, {"anonymity_set": "present"}, {"lbqids": {"p": {"elements": [element, element]}}}):
+        kanon_sql.cloak(engine, kanon_sql.CloakSpec.from_dict({**given, **changes}))
 
 
 @pytest.mark.slow

@@ -14,14 +14,16 @@ from kanon_sql.errors import KanonError
 __all__ = ["SECTIONS", "markdown", "objects"]
 
 SECTIONS = {
-    "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec"],
+    "Connect": ["connect", "Spec", "TableSpec", "PerturbSpec", "CloakSpec"],
     "Verbs": [
-        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "perturb", "hierarchy", "compare",
+        "plan", "anonymize", "apply", "check", "audit", "risk", "tabulate", "cloak", "perturb", "hierarchy", "compare",
         "estimate", "render", "ledger", "plan_parties", "anonymize_parties",
     ],
     "Options": ["Budget", "Republication"],
     "Reports": ["html_report", "html_fragment"],
-    "Results": ["Result", "AuditResult", "HierarchyResult", "Tabulation", "Perturbation", "PartiesResult"],
+    "Results": [
+        "Result", "AuditResult", "HierarchyResult", "Tabulation", "CloakResult", "Perturbation", "PartiesResult",
+    ],
 }  # fmt: skip
 """Heading -> names of :mod:`kanon_sql`."""
 
@@ -29,6 +31,7 @@ MEMBERS = {
     "Spec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "TableSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "PerturbSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
+    "CloakSpec": ["load", "parse", "from_dict", "to_dict", "redacted", "json_schema", "hash", "base_dir", "resolve"],
     "Budget": [],
     "Conformance": [],
     "Cost": ["to_dict"],
@@ -45,6 +48,7 @@ PARTS = [
     "SearchSummary",
     "Cost",
     "PublishedCell",
+    "CloakedLevel",
 ]
 """Classes that results are or hold, and that nobody makes."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from kanon_sql.report.json import (
     audit_schema,
+    cloak_schema,
     comparison_schema,
     parties_schema,
     perturbation_schema,
@@ -26,6 +27,7 @@ SCHEMAS = {
     "tabulate": tabulation_schema,
     "plan and anonymize with --party": parties_schema,
     "perturb": perturbation_schema,
+    "cloak": cloak_schema,
 }
 """Verbs -> the schema of what they print."""
 

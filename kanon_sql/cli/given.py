@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kanon_sql.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from kanon_sql.spec import PerturbSpec, Spec, TableSpec
+    from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 
-__all__ = ["MEMORY", "load_perturb_spec", "load_spec", "load_table_spec", "need_database"]
+__all__ = ["MEMORY", "load_cloak_spec", "load_perturb_spec", "load_spec", "load_table_spec", "need_database"]
 
 MEMORY = ":memory:"
 
@@ -34,6 +34,13 @@ def load_table_spec(path: Path) -> TableSpec:
     from kanon_sql.spec import TableSpec
 
     return TableSpec.load(path)
+
+
+def load_cloak_spec(path: Path) -> CloakSpec:
+    """The cloak spec in a file."""
+    from kanon_sql.spec import CloakSpec
+
+    return CloakSpec.load(path)
 
 
 def need_database(database: str) -> None:

@@ -13,7 +13,7 @@ from kanon_sql.hierarchies.codes import Codes, Widest
 from kanon_sql.hierarchies.exact import exact_texts, exact_value, refuse_blank_ends, refuse_mixed_forms
 from kanon_sql.hierarchies.files import TOP, FileStyle, file_names, read_hierarchy, with_top, write_hierarchy
 from kanon_sql.hierarchies.lookups import Survey
-from kanon_sql.hierarchies.rules import EXACT_RANGE, rule_labels, value_text
+from kanon_sql.hierarchies.rules import EXACT_RANGE, number_text, rule_labels, value_text, whole_units
 
 __all__ = [
     "EXACT_RANGE",
@@ -30,12 +30,14 @@ __all__ = [
     "exact_value",
     "file_names",
     "highest_below_top",
+    "number_text",
     "read_hierarchy",
     "refuse_blank_ends",
     "refuse_mixed_forms",
     "rule_labels",
     "survey",
     "value_text",
+    "whole_units",
     "with_top",
     "write_hierarchy",
 ]

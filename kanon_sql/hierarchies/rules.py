@@ -9,7 +9,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.spec import DatesHierarchy, IntervalsHierarchy, PrefixHierarchy, QuasiIdentifier, SqlHierarchy
 from kanon_sql.sql import Sql, level_expression, render
 
-__all__ = ["EXACT_RANGE", "rule_labels", "value_text"]
+__all__ = ["EXACT_RANGE", "number_text", "rule_labels", "value_text", "whole_units"]
 
 EXACT_RANGE = 10**15
 """Intervals are computed for numbers strictly between -EXACT_RANGE and EXACT_RANGE."""
@@ -58,6 +58,16 @@ def value_text(column: Column, value: Sql) -> Sql:
     return render("hierarchies/levels/time", written=written, zone=None) if column.kind == "timestamp" else written
 
 
+def whole_units(value: Sql, digits: int, is_integer: bool) -> Sql:
+    """A number in units of 10^-digits, rounded down, exactly; between -EXACT_RANGE and EXACT_RANGE."""
+    return render("hierarchies/levels/scaled", value=value, digits=digits, is_integer=is_integer)
+
+
+def number_text(units: Sql, digits: int) -> Sql:
+    """The text of the number that so many units of 10^-digits are."""
+    return render("hierarchies/levels/number", scaled=units, digits=digits, unit=Decimal(1).scaleb(-digits))
+
+
 def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -> Sql:
     bounds = [hierarchy.origin, *hierarchy.widths]
     bounds += [bound for bound in (hierarchy.bottom, hierarchy.top) if bound is not None]
@@ -70,11 +80,8 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -
     def text(bound: Decimal | None) -> str:
         return "" if bound is None else f"{bound:.{digits}f}"
 
-    def number(scaled: Sql) -> Sql:
-        return render("hierarchies/levels/number", scaled=scaled, digits=digits, unit=Decimal(1).scaleb(-digits))
-
     scaled_width = int(width * scale)
-    scaled = render("hierarchies/levels/scaled", digits=digits, is_integer=is_integer)
+    scaled = whole_units(Sql("value"), digits, is_integer)
     low = render("hierarchies/levels/floor", scaled=scaled, origin=int(hierarchy.origin * scale), width=scaled_width)
     high = Sql(f"({low} + {scaled_width})")
     return render(
@@ -82,8 +89,8 @@ def _interval(hierarchy: IntervalsHierarchy, width: Decimal, is_integer: bool) -
         scaled=scaled,
         low=low,
         high=high,
-        low_text=number(low),
-        high_text=number(high),
+        low_text=number_text(low, digits),
+        high_text=number_text(high, digits),
         bottom=scaled_bound(hierarchy.bottom),
         bottom_text=text(hierarchy.bottom),
         bottom_label=f"< {text(hierarchy.bottom)}",

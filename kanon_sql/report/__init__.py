@@ -15,6 +15,7 @@ __all__ = [
     "perturbation",
     "pictures",
     "pipelines",
+    "positions",
     "risk",
     "run",
     "tables",

@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "audit_schema",
+    "cloak_schema",
     "comparison_schema",
     "parties_schema",
     "perturbation_schema",
@@ -51,6 +52,11 @@ def comparison_schema() -> dict[str, Any]:
 def risk_schema() -> dict[str, Any]:
     """The JSON Schema (Draft 2020-12) of ``RiskResult.to_dict()``."""
     return _schema("risk.schema.json")
+
+
+def cloak_schema() -> dict[str, Any]:
+    """The JSON Schema (Draft 2020-12) of ``CloakResult.to_dict()``."""
+    return _schema("cloak.schema.json")
 
 
 def tabulation_schema() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from kanon_sql.spec.bayes_optimal import BayesOptimalRequirement
 from kanon_sql.spec.cell_rules import Rules
+from kanon_sql.spec.cloaking import CloakSpec, Wish
 from kanon_sql.spec.consistency import ConsistencyKind, KKAnonymityRequirement
 from kanon_sql.spec.differential_privacy import DifferentialPrivacyRequirement, differential_privacy_in
 from kanon_sql.spec.disclosure import (
@@ -42,6 +43,7 @@ from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.perturbation import PerturbSpec
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
+from kanon_sql.spec.positions import Lbqid
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import classify_faults, recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
@@ -67,6 +69,7 @@ __all__ = [
     "BayesOptimalRequirement",
     "BetaLikenessRequirement",
     "CKSafetyRequirement",
+    "CloakSpec",
     "ColumnStep",
     "ConsistencyKind",
     "DatesHierarchy",
@@ -81,6 +84,7 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "Lbqid",
     "MInvarianceRequirement",
     "Masking",
     "Noise",
@@ -106,6 +110,7 @@ __all__ = [
     "TreeHierarchy",
     "Utility",
     "ValueHierarchy",
+    "Wish",
     "classify_faults",
     "differential_privacy_in",
     "forget_requirement",

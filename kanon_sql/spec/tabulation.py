@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Field, PrivateAttr, ValidationError, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
-from kanon_sql.errors import Problem, SpecError
 from kanon_sql.spec.cell_rules import METHODS, Protection, Rules
-from kanon_sql.spec.checks import AT_KEY, Fault, Part, checked, choice, fail, text
+from kanon_sql.spec.checks import Fault, checked, choice, text
 from kanon_sql.spec.dimension import Dimension, parse_dimensions
+from kanon_sql.spec.filed import Filed, first_version, redacted_source
 from kanon_sql.spec.hierarchy import TABLE_NAME, table_name
-from kanon_sql.spec.load import Document, read_mapping, read_yaml
 from kanon_sql.spec.names import format_table_name
-from kanon_sql.spec.redact import redact_location, redact_sql, sha256
+from kanon_sql.spec.redact import sha256
 from kanon_sql.spec.schema import tidy
 from kanon_sql.spec.sections import Source
 
 __all__ = ["TableSpec"]
 
 
-def _version(value: object) -> int:
-    if value != 1 or isinstance(value, bool):
-        fail("this version of kanon_sql reads table specs of version 1 only; expected version: 1")
-    return 1
-
-
-class TableSpec(Part):
+class TableSpec(Filed):
     """The spec of a table of counts or sums, checked. Make one with :meth:`load`, :meth:`parse` or :meth:`from_dict`.
 
     Attributes:
@@ -51,8 +43,11 @@ class TableSpec(Part):
     """
 
     expected: ClassVar[str] = "a mapping with version, source, dimensions and rules"
+    called: ClassVar[str] = "table spec"
 
-    version: Annotated[Literal[1], checked(_version)] = Field(description="The version of this format, 1.")
+    version: Annotated[Literal[1], checked(first_version("table spec"))] = Field(
+        description="The version of this format, 1."
+    )
     source: Source = Field(description="The table or view to tabulate, {query: ...} or {file: ...}.")
     release: Annotated[
         tuple[str, ...] | None,
@@ -73,61 +68,6 @@ class TableSpec(Part):
     )
     rules: Rules = Field(description="What makes a cell sensitive, such as {threshold: 5}.")
     protection: Protection = Field(default=Protection(), description="How sensitive cells are protected.")
-
-    _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a table spec from a file (YAML 1.2, UTF-8).
-
-        Raises:
-            SpecError: the file cannot be read or the spec is wrong; it lists all problems.
-        """
-        name = str(path)
-        try:
-            content = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
-            raise SpecError([Problem(f"cannot read the table spec: {reason}; expected a YAML file", name)]) from None
-        try:
-            document = read_yaml(content.decode("utf-8-sig"), name)
-        except UnicodeDecodeError as error:
-            line = content[: error.start].count(b"\n") + 1
-            raise SpecError([Problem("not UTF-8 text; save the table spec as UTF-8", name, line)]) from None
-        return cls._of(document, Path(path).absolute().parent)
-
-    @classmethod
-    def parse(cls, text: str, name: str = "<spec>") -> Self:
-        """Read a table spec from YAML text; ``name`` stands for the file in messages.
-
-        Raises:
-            SpecError: the spec is wrong; it lists all problems.
-        """
-        return cls._of(read_yaml(text, name))
-
-    @classmethod
-    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
-        """Check a table spec given as plain data, in the form that :meth:`to_dict` gives.
-
-        Raises:
-            SpecError: the spec is wrong; it lists all problems.
-        """
-        return cls._of(read_mapping(mapping))
-
-    @classmethod
-    def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
-        faults: list[Fault] = []
-        spec = None
-        try:
-            spec = cls.model_validate(document.data)
-        except ValidationError as error:
-            for line in error.errors(include_url=False, include_input=False):
-                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
-        if spec is None or document.problems:
-            raise document.error(faults)
-        if base_dir is not None:
-            spec._base_dir = base_dir
-        return spec
 
     @classmethod
     def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
@@ -166,15 +106,6 @@ class TableSpec(Part):
         """How wide the feasible interval of a sensitive count must be."""
         return self.protection.width or (self.rules.threshold or 2) - 1
 
-    @property
-    def base_dir(self) -> Path:
-        """The directory of the spec's file; the working directory for a spec without a file."""
-        return self._base_dir
-
-    def resolve(self, path: str | Path) -> Path:
-        """Return a path of the spec; relative paths are relative to its file."""
-        return self._base_dir / path
-
     def to_dict(self) -> dict[str, Any]:
         """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
         return {
@@ -199,10 +130,7 @@ class TableSpec(Part):
     def redacted(self) -> dict[str, Any]:
         """Return what :meth:`to_dict` does for a manifest: no literals of SQL, labels of trees, passwords, or seed."""
         found = self.to_dict()
-        if self.source.query is not None:
-            found["source"] = {"query": redact_sql(self.source.query)}
-        if self.source.file is not None:
-            found["source"] = {"file": redact_location(self.source.file)}
+        found["source"] = redacted_source(self.source)
         found["dimensions"] = {name: dimension.redacted() for name, dimension in self.dimensions.items()}
         found["protection"].pop("seed", None)
         return found
@@ -219,14 +147,6 @@ class TableSpec(Part):
             "title": "kanon_sql table spec",
             "description": "What to tabulate, what makes a cell sensitive, and how it is protected.",
         }
-
-    def __eq__(self, other: object) -> bool:
-        """Two specs are equal when they say the same, wherever their files are."""
-        return isinstance(other, TableSpec) and self.to_dict() == other.to_dict()
-
-    def __hash__(self) -> int:
-        """Consistent with equality."""
-        return hash(self.hash)
 
 
 def _folded(parts: tuple[str, ...]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kanon_sql.testing.answers import Answers
+from kanon_sql.testing.cloakings import Cloakings
 from kanon_sql.testing.invariant_releases import InvariantReleases
 from kanon_sql.testing.maskings import Maskings
 from kanon_sql.testing.private_releases import PrivateReleases
@@ -14,5 +15,7 @@ from kanon_sql.testing.values import Values
 __all__ = ["Conformance"]
 
 
-class Conformance(Answers, Values, Tables, Tabulations, Maskings, PrivateReleases, InvariantReleases, Session):
+class Conformance(
+    Answers, Values, Tables, Tabulations, Cloakings, Maskings, PrivateReleases, InvariantReleases, Session
+):
     """Subclass it with a fixture ``subject``; pytest collects the tests."""

@@ -9,6 +9,7 @@ __all__ = [
     "audit",
     "check",
     "clean",
+    "cloak",
     "compare",
     "dbt",
     "demo",

@@ -121,6 +121,11 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
             )
             for name in ("anonymize", "apply", "tabulate")
         ),
+        VerbCheck(
+            "cloak",
+            searches and tables.ok and readable and not engine.ephemeral and engine.scratch.mode != "inline",
+            "scratch tables, tables that outlive the connection, and those of kanon_sql readable",
+        ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)
 

@@ -1172,6 +1172,357 @@ DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_known`;
 -- engines/scratch/drop
 DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_population0`;
 
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_points"]', '(the time)');
+
+-- «positions/points 2»
+((DIV((`x_units` - 0), 640)) * 1152921504606846976 + (DIV((`y_units` - 0), 128)) * 576460752303423488 + (DIV((`t_units` - 0), 3600) - (DIV((`t_units` - 0), 86400)) * 24) * 1 + (DIV((`t_units` - 0), 86400)) * 32 AS INT64)
+
+-- «positions/points 3»
+(CASE WHEN `year_part` >= 1970 THEN (365 * (`year_part` - CASE WHEN `month_part` <= 2 THEN 1 ELSE 0 END) + DIV((`year_part` - CASE WHEN `month_part` <= 2 THEN 1 ELSE 0 END), 4) - DIV((`year_part` - CASE WHEN `month_part` <= 2 THEN 1 ELSE 0 END), 100) + DIV((`year_part` - CASE WHEN `month_part` <= 2 THEN 1 ELSE 0 END), 400) + DIV((153 * (`month_part` + CASE WHEN `month_part` > 2 THEN -3 ELSE 9 END) + 2), 5) + `day_part` - 719469) * 86400 + `hour_part` * 3600 + `minute_part` * 60 + `second_part` END AS INT64)
+
+-- «positions/points 4»
+(FLOOR((CAST(`kanon_source`.`weight` AS BIGNUMERIC) - CASE WHEN CAST(`kanon_source`.`weight` AS BIGNUMERIC) > `kanon_source`.`weight` THEN CAST('0.0000000001' AS BIGNUMERIC) ELSE 0 END) * 10) AS INT64)
+
+-- «positions/points 1»
+(SELECT `who`, `kept0`, `x_units`, `y_units`, `t_units`, CASE WHEN `x_units` >= 0 AND `x_units` < 1280 AND `y_units` >= 0 AND `y_units` < 256 AND `t_units` >= 0 AND `t_units` < 1556444031219243417600 THEN CAST«positions/points 2» END AS `position_key` FROM (SELECT `who`, `kept0`, `x_units`, `y_units`, CAST«positions/points 3» AS `t_units` FROM (SELECT COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `who`, `kanon_source`.`sex` AS `kept0`, CAST(EXTRACT(YEAR FROM `kanon_source`.`at`) AS INT64) AS `year_part`, CAST(EXTRACT(MONTH FROM `kanon_source`.`at`) AS INT64) AS `month_part`, CAST(EXTRACT(DAY FROM `kanon_source`.`at`) AS INT64) AS `day_part`, CAST(EXTRACT(HOUR FROM `kanon_source`.`at`) AS INT64) AS `hour_part`, CAST(EXTRACT(MINUTE FROM `kanon_source`.`at`) AS INT64) AS `minute_part`, CAST(FLOOR(EXTRACT(SECOND FROM `kanon_source`.`at`)) AS INT64) AS `second_part`, CASE WHEN `kanon_source`.`age` >= -1 AND `kanon_source`.`age` <= 129 THEN CAST(FLOOR((CAST(`kanon_source`.`age` AS BIGNUMERIC) - CASE WHEN CAST(`kanon_source`.`age` AS BIGNUMERIC) > `kanon_source`.`age` THEN CAST('0.0000000001' AS BIGNUMERIC) ELSE 0 END) * 10) AS INT64) END AS `x_units`, CASE WHEN `kanon_source`.`weight` >= -1 AND `kanon_source`.`weight` <= 27 THEN CAST«positions/points 4» END AS `y_units` FROM `clinic`.`visits` AS `kanon_source`) AS `measured`) AS `timed`)
+
+-- positions/points
+CREATE TABLE `kanon_scratch`.`kanon_run_points` DEFAULT COLLATE '' AS SELECT `position_key`, `who`, COUNT(*) AS `row_count` FROM «positions/points 1» AS `keyed` GROUP BY `position_key`, `who`;
+
+-- positions/totals
+SELECT COALESCE(SUM(`row_count`), 0) AS `row_count`, COALESCE(SUM(CASE WHEN `position_key` IS NULL THEN `row_count` ELSE 0 END), 0) AS `outside_rows`, COALESCE(SUM(CASE WHEN `who` IS NULL THEN `row_count` ELSE 0 END), 0) AS `unknown_rows`, 0 AS `wrong_wishes` FROM `kanon_scratch`.`kanon_run_points` AS `points`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_inside"]', '(the time)');
+
+-- positions/inside
+CREATE TABLE `kanon_scratch`.`kanon_run_inside` DEFAULT COLLATE '' AS SELECT `position_key`, `who`, `row_count` FROM `kanon_scratch`.`kanon_run_points` AS `points` WHERE NOT `position_key` IS NULL;
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_inside`) AS `row_count`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells1"]', '(the time)');
+
+-- positions/candidates
+CREATE TABLE `kanon_scratch`.`kanon_run_cells1` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(*) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693951 AS INT64) AS `cell` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells1` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells2"]', '(the time)');
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells2` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693951 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells2` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_parted3"]', '(the time)');
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted3` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_inside` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `cells` ON CAST(`points`.`position_key` & 2305843009213693951 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells4"]', '(the time)');
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells4` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 576460752303423487 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_parted3` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells4` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_parted5"]', '(the time)');
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted5` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted3` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `cells` ON CAST(`points`.`position_key` & 576460752303423487 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_parted5`) AS `row_count`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells6"]', '(the time)');
+
+-- positions/candidates
+CREATE TABLE `kanon_scratch`.`kanon_run_cells6` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(*) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693920 AS INT64) AS `cell` FROM `kanon_scratch`.`kanon_run_parted5` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells6` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells7"]', '(the time)');
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells7` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693920 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_parted5` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells7` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_parted8"]', '(the time)');
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted8` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted5` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells7` AS `cells` ON CAST(`points`.`position_key` & 2305843009213693920 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_cells9"]', '(the time)');
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells9` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 576460752303423456 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_parted8` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS `cell_count`, COALESCE(SUM(`point_count`), 0) AS `point_count` FROM `kanon_scratch`.`kanon_run_cells9` AS `cells`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_parted10"]', '(the time)');
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted10` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted8` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells9` AS `cells` ON CAST(`points`.`position_key` & 576460752303423456 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM(`row_count`), 0) AS `left_rows` FROM (SELECT `row_count` FROM `kanon_scratch`.`kanon_run_parted10` AS `points`) AS `remaining`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_assigned0"]', '(the time)');
+
+-- positions/assigned
+CREATE TABLE `kanon_scratch`.`kanon_run_assigned0` DEFAULT COLLATE '' AS SELECT `points`.`who`, `points`.`kept0`, `points`.`x_units`, `points`.`y_units`, `points`.`t_units`, `points`.`position_key`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN 1 WHEN NOT `grid2`.`cell` IS NULL THEN 2 WHEN NOT `grid3`.`cell` IS NULL THEN 3 WHEN NOT `grid4`.`cell` IS NULL THEN 4 END AS `grid`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN `grid1`.`cell` WHEN NOT `grid2`.`cell` IS NULL THEN `grid2`.`cell` WHEN NOT `grid3`.`cell` IS NULL THEN `grid3`.`cell` WHEN NOT `grid4`.`cell` IS NULL THEN `grid4`.`cell` END AS `cell` FROM «positions/points 1» AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `grid1` ON CAST(`points`.`position_key` & 2305843009213693951 AS INT64) = `grid1`.`cell` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `grid2` ON CAST(`points`.`position_key` & 576460752303423487 AS INT64) = `grid2`.`cell` LEFT JOIN `kanon_scratch`.`kanon_run_cells7` AS `grid3` ON CAST(`points`.`position_key` & 2305843009213693920 AS INT64) = `grid3`.`cell` LEFT JOIN `kanon_scratch`.`kanon_run_cells9` AS `grid4` ON CAST(`points`.`position_key` & 576460752303423456 AS INT64) = `grid4`.`cell`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_edges"]', '(the time)');
+
+-- positions/cells
+CREATE TABLE `kanon_scratch`.`kanon_run_edges` DEFAULT COLLATE '' AS SELECT 1 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 1) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 1) * 128 AS INT64) AS `y_to`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 AS INT64) AS `t_from`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 + 3600 AS INT64) AS `t_to` FROM `kanon_scratch`.`kanon_run_cells2` AS `placed` UNION ALL SELECT 2 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 2) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 2) * 128 AS INT64) AS `y_to`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 AS INT64) AS `t_from`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 + 3600 AS INT64) AS `t_to` FROM `kanon_scratch`.`kanon_run_cells4` AS `placed` UNION ALL SELECT 3 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 1) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 1) * 128 AS INT64) AS `y_to`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 AS INT64) AS `t_from`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 + 86400 AS INT64) AS `t_to` FROM `kanon_scratch`.`kanon_run_cells7` AS `placed` UNION ALL SELECT 4 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 1152921504606846976) + 2) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 576460752303423488), 2) + 2) * 128 AS INT64) AS `y_to`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 AS INT64) AS `t_from`, CAST(0 + (MOD(DIV(`cell`, 1), 32)) * 3600 + (MOD(DIV(`cell`, 32), 18014398509481984)) * 86400 + 86400 AS INT64) AS `t_to` FROM `kanon_scratch`.`kanon_run_cells9` AS `placed`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_times"]', '(the time)');
+
+-- positions/times
+CREATE TABLE `kanon_scratch`.`kanon_run_times` DEFAULT COLLATE '' AS SELECT `t`, CAST(`year_part` AS STRING) || '-' || CASE WHEN `month_part` < 10 THEN '0' ELSE '' END || CAST(`month_part` AS STRING) || '-' || CASE WHEN `day_part` < 10 THEN '0' ELSE '' END || CAST(`day_part` AS STRING) || ' ' || CASE WHEN `hour_part` < 10 THEN '0' ELSE '' END || CAST(`hour_part` AS STRING) || ':' || CASE WHEN `minute_part` < 10 THEN '0' ELSE '' END || CAST(`minute_part` AS STRING) || ':' || CASE WHEN `second_part` < 10 THEN '0' ELSE '' END || CAST(`second_part` AS STRING) AS `t_text` FROM (SELECT `t`, `year_of_march` + CASE WHEN `month_of_march` < 10 THEN 0 ELSE 1 END AS `year_part`, `month_of_march` + CASE WHEN `month_of_march` < 10 THEN 3 ELSE -9 END AS `month_part`, `day_of_year` - DIV((153 * `month_of_march` + 2), 5) + 1 AS `day_part`, DIV(`second_of_day`, 3600) AS `hour_part`, MOD(DIV(`second_of_day`, 60), 60) AS `minute_part`, MOD(`second_of_day`, 60) AS `second_part` FROM (SELECT `t`, `second_of_day`, `year_of_march`, `day_of_year`, DIV((5 * `day_of_year` + 2), 153) AS `month_of_march` FROM (SELECT `t`, `second_of_day`, `year_of_era` + `era` * 400 AS `year_of_march`, `day_of_era` - (365 * `year_of_era` + DIV(`year_of_era`, 4) - DIV(`year_of_era`, 100)) AS `day_of_year` FROM (SELECT `t`, `second_of_day`, `era`, `day_of_era`, DIV((`day_of_era` - DIV(`day_of_era`, 1460) + DIV(`day_of_era`, 36524) - DIV(`day_of_era`, 146096)), 365) AS `year_of_era` FROM (SELECT `t`, `second_of_day`, `era`, `day_number` - `era` * 146097 AS `day_of_era` FROM (SELECT `t`, MOD(`t`, 86400) AS `second_of_day`, DIV(`t`, 86400) + 719468 AS `day_number`, DIV((DIV(`t`, 86400) + 719468), 146097) AS `era` FROM (SELECT DISTINCT `t` FROM (SELECT `t_from` AS `t` FROM `kanon_scratch`.`kanon_run_edges` AS `cells` UNION ALL SELECT `t_to` AS `t` FROM `kanon_scratch`.`kanon_run_edges` AS `cells`) AS `ends`) AS `times`) AS `days`) AS `eras`) AS `years`) AS `marches`) AS `months`) AS `dated`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_labels"]', '(the time)');
+
+-- positions/labels
+CREATE TABLE `kanon_scratch`.`kanon_run_labels` DEFAULT COLLATE '' AS SELECT `cells`.`grid` AS `grid`, `cells`.`cell` AS `cell`, `cells`.`x_from` AS `x_from`, `cells`.`x_to` AS `x_to`, `cells`.`y_from` AS `y_from`, `cells`.`y_to` AS `y_to`, `cells`.`t_from` AS `t_from`, `cells`.`t_to` AS `t_to`, '[' || `starts`.`t_text` || ', ' || `finishes`.`t_text` || ')' AS `t_label`, '[' || FORMAT('%.1f', CAST(CAST(`cells`.`x_from` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ', ' || FORMAT('%.1f', CAST(CAST(`cells`.`x_to` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ')' AS `x_label`, '[' || FORMAT('%.1f', CAST(CAST(`cells`.`y_from` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ', ' || FORMAT('%.1f', CAST(CAST(`cells`.`y_to` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ')' AS `y_label` FROM `kanon_scratch`.`kanon_run_edges` AS `cells` JOIN `kanon_scratch`.`kanon_run_times` AS `starts` ON `cells`.`t_from` = `starts`.`t` JOIN `kanon_scratch`.`kanon_run_times` AS `finishes` ON `cells`.`t_to` = `finishes`.`t`;
+
+-- «positions/examined 1»
+(CASE WHEN `labels`.`x_from` <= `assigned`.`x_units` AND `assigned`.`x_units` < `labels`.`x_to` AND `labels`.`y_from` <= `assigned`.`y_units` AND `assigned`.`y_units` < `labels`.`y_to` AND `labels`.`t_from` <= `assigned`.`t_units` AND `assigned`.`t_units` < `labels`.`t_to` THEN 0 ELSE 1 END)
+
+-- positions/examined
+SELECT COALESCE(SUM(`class_rows`), 0) AS `class_rows`, COUNT(*) AS `class_count`, MIN(`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `people` < `needed` THEN 1 ELSE 0 END), 0) AS `small_classes`, COALESCE(SUM(`astray`), 0) AS `astray_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0`) AS `all_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0` WHERE `grid` IS NULL) AS `left_out_rows` FROM (SELECT `assigned`.`grid`, `assigned`.`cell`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `assigned`.`who`) AS `people`, 3 AS `needed`, SUM«positions/examined 1» AS `astray` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` LEFT JOIN `kanon_scratch`.`kanon_run_labels` AS `labels` ON `assigned`.`grid` = `labels`.`grid` AND `assigned`.`cell` = `labels`.`cell` WHERE NOT `assigned`.`grid` IS NULL GROUP BY `assigned`.`grid`, `assigned`.`cell`) AS `classes`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_histories"]', '(the time)');
+
+-- positions/histories
+CREATE TABLE `kanon_scratch`.`kanon_run_histories` DEFAULT COLLATE '' AS SELECT DISTINCT `who`, `grid`, `cell` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `grid` IS NULL;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lbqid0_events"]', '(the time)');
+
+-- positions/events
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_events` DEFAULT COLLATE '' AS SELECT `who`, `day_number`, `t`, `element0`, `element1`, `grid`, `cell` FROM (SELECT `who`, DIV(`t_units`, 86400) AS `day_number`, `t_units` AS `t`, `grid`, `cell`, CASE WHEN `x_units` >= 0 AND `x_units` < 15 AND `y_units` >= 0 AND `y_units` < 10 AND MOD(`t_units`, 86400) >= 25200 AND MOD(`t_units`, 86400) < 32400 THEN 1 ELSE 0 END AS `element0`, CASE WHEN `x_units` >= 0 AND `x_units` < 15 AND `y_units` >= 0 AND `y_units` < 10 AND MOD(`t_units`, 86400) >= 25200 AND MOD(`t_units`, 86400) < 32400 THEN 1 ELSE 0 END AS `element1` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `position_key` IS NULL) AS `seen` WHERE `element0` = 1 OR `element1` = 1;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lbqid0_days0"]', '(the time)');
+
+-- positions/first
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_days0` DEFAULT COLLATE '' AS SELECT `who`, `day_number`, MIN(`t`) AS `t` FROM `kanon_scratch`.`kanon_run_lbqid0_events` AS `events` WHERE `element0` = 1 AND MOD(`day_number` + 3, 7) < 5 GROUP BY `who`, `day_number`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lbqid0_days1"]', '(the time)');
+
+-- positions/next
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_days1` DEFAULT COLLATE '' AS SELECT `events`.`who` AS `who`, `events`.`day_number` AS `day_number`, MIN(`events`.`t`) AS `t` FROM `kanon_scratch`.`kanon_run_lbqid0_events` AS `events` JOIN `kanon_scratch`.`kanon_run_lbqid0_days0` AS `earlier` ON `events`.`who` = `earlier`.`who` AND `events`.`day_number` = `earlier`.`day_number` AND `events`.`t` > `earlier`.`t` WHERE `events`.`element1` = 1 GROUP BY `events`.`who`, `events`.`day_number`;
+
+-- engines/scratch/record
+INSERT INTO `kanon_scratch`.`kanon_sql_scratch` VALUES ('run', '["kanon_scratch", "kanon_run_lbqid0_requests"]', '(the time)');
+
+-- «positions/requests 1»
+(SELECT `who` FROM (SELECT `who`, DIV((`day_number` + 3), 7) AS `week_number` FROM `kanon_scratch`.`kanon_run_lbqid0_days1` AS `matched` GROUP BY `who`, DIV((`day_number` + 3), 7) HAVING COUNT(*) >= 2) AS `weeks` GROUP BY `who` HAVING COUNT(*) >= 1)
+
+-- positions/requests
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_requests` DEFAULT COLLATE '' AS SELECT `events`.`who` AS `who`, `events`.`grid` AS `grid`, `events`.`cell` AS `cell` FROM `kanon_scratch`.`kanon_run_lbqid0_events` AS `events` JOIN `kanon_scratch`.`kanon_run_lbqid0_days1` AS `days` ON `events`.`who` = `days`.`who` AND `events`.`day_number` = `days`.`day_number` JOIN «positions/requests 1» AS `matching` ON `events`.`who` = `matching`.`who` WHERE NOT `events`.`grid` IS NULL GROUP BY `events`.`who`, `events`.`grid`, `events`.`cell`;
+
+-- positions/consistent
+SELECT COUNT(*) AS `matching`, MIN(`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `people` < `needed` THEN 1 ELSE 0 END), 0) AS `exposed` FROM (SELECT `who`, MAX(`needed`) AS `needed`, COUNT(*) AS `people` FROM (SELECT `requests`.`who` AS `who`, `histories`.`who` AS `other`, `sizes`.`needed` AS `needed` FROM `kanon_scratch`.`kanon_run_lbqid0_requests` AS `requests` JOIN (SELECT `who`, COUNT(*) AS `cell_count`, 3 AS `needed` FROM `kanon_scratch`.`kanon_run_lbqid0_requests` AS `own` GROUP BY `who`) AS `sizes` ON `requests`.`who` = `sizes`.`who` JOIN `kanon_scratch`.`kanon_run_histories` AS `histories` ON `requests`.`grid` = `histories`.`grid` AND `requests`.`cell` = `histories`.`cell` GROUP BY `requests`.`who`, `histories`.`who`, `sizes`.`needed`, `sizes`.`cell_count` HAVING COUNT(*) = `sizes`.`cell_count`) AS `pairs` GROUP BY `who`) AS `counted`;
+
+-- positions/levels
+SELECT `grid`, COUNT(DISTINCT `cell`) AS `cell_count`, COUNT(*) AS `row_count` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `grid` IS NULL GROUP BY `grid`;
+
+-- positions/release
+CREATE TABLE `clinic`.`kanon_run_release` DEFAULT COLLATE '' AS SELECT `labels`.`x_label` AS `age`, `assigned`.`kept0` AS `sex` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` JOIN `kanon_scratch`.`kanon_run_labels` AS `labels` ON `assigned`.`grid` = `labels`.`grid` AND `assigned`.`cell` = `labels`.`cell` ORDER BY RAND() NULLS LAST;
+
+-- positions/differing
+SELECT COALESCE(SUM(CASE WHEN `written` = `examined` THEN 0 ELSE 1 END), 0) AS `differing`, COALESCE(SUM(CASE WHEN `label_count` > 1 THEN 1 ELSE 0 END), 0) AS `ambiguous` FROM (SELECT `age`, SUM(`written`) AS `written`, SUM(`examined`) AS `examined`, SUM(`label_count`) AS `label_count` FROM (SELECT `age`, 1 AS `written`, 0 AS `examined`, 0 AS `label_count` FROM `clinic`.`kanon_run_release` AS `released` UNION ALL SELECT `labels`.`x_label`, 0 AS `written`, COALESCE(`classes`.`class_rows`, 0) AS `examined`, 1 AS `label_count` FROM `kanon_scratch`.`kanon_run_labels` AS `labels` LEFT JOIN (SELECT `grid`, `cell`, COUNT(*) AS `class_rows` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `grid` IS NULL GROUP BY `grid`, `cell`) AS `classes` ON `labels`.`grid` = `classes`.`grid` AND `labels`.`cell` = `classes`.`cell`) AS `both_sides` GROUP BY `age`) AS `compared`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lbqid0_requests`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lbqid0_days1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lbqid0_days0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_lbqid0_events`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_histories`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_labels`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_times`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_edges`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_assigned0`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_parted10`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells9`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_parted8`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells7`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells6`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_parted5`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells4`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_parted3`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells2`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_cells1`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_inside`;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS `kanon_scratch`.`kanon_run_points`;
+
+-- «positions/points 5»
+(SELECT `who`, `wish`, `kept0`, `x_units`, `y_units`, `t_units`, CASE WHEN `x_units` >= 0 AND `x_units` < 1280 AND `y_units` >= 0 AND `y_units` < 256 AND `t_units` >= 0 AND `t_units` < 1556444031219243417600 THEN CAST«positions/points 2» END AS `position_key` FROM (SELECT `who`, `wish`, `kept0`, `x_units`, `y_units`, CAST«positions/points 3» AS `t_units` FROM (SELECT COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `who`, COALESCE(`kanon_source`.`person`, 3) AS `wish`, `kanon_source`.`sex` AS `kept0`, CAST(EXTRACT(YEAR FROM `kanon_source`.`at`) AS INT64) AS `year_part`, CAST(EXTRACT(MONTH FROM `kanon_source`.`at`) AS INT64) AS `month_part`, CAST(EXTRACT(DAY FROM `kanon_source`.`at`) AS INT64) AS `day_part`, CAST(EXTRACT(HOUR FROM `kanon_source`.`at`) AS INT64) AS `hour_part`, CAST(EXTRACT(MINUTE FROM `kanon_source`.`at`) AS INT64) AS `minute_part`, CAST(FLOOR(EXTRACT(SECOND FROM `kanon_source`.`at`)) AS INT64) AS `second_part`, CASE WHEN `kanon_source`.`age` >= -1 AND `kanon_source`.`age` <= 129 THEN CAST(FLOOR((CAST(`kanon_source`.`age` AS BIGNUMERIC) - CASE WHEN CAST(`kanon_source`.`age` AS BIGNUMERIC) > `kanon_source`.`age` THEN CAST('0.0000000001' AS BIGNUMERIC) ELSE 0 END) * 10) AS INT64) END AS `x_units`, CASE WHEN `kanon_source`.`weight` >= -1 AND `kanon_source`.`weight` <= 27 THEN CAST«positions/points 4» END AS `y_units` FROM `clinic`.`visits` AS `kanon_source`) AS `measured`) AS `timed`)
+
+-- positions/points
+CREATE TABLE `kanon_scratch`.`kanon_run_points` DEFAULT COLLATE '' AS SELECT `position_key`, `who`, `wish`, COUNT(*) AS `row_count` FROM «positions/points 5» AS `keyed` GROUP BY `position_key`, `who`, `wish`;
+
+-- positions/totals
+SELECT COALESCE(SUM(`row_count`), 0) AS `row_count`, COALESCE(SUM(CASE WHEN `position_key` IS NULL THEN `row_count` ELSE 0 END), 0) AS `outside_rows`, COALESCE(SUM(CASE WHEN `who` IS NULL THEN `row_count` ELSE 0 END), 0) AS `unknown_rows`, COALESCE(SUM(CASE WHEN `wish` < 1 THEN `row_count` ELSE 0 END), 0) AS `wrong_wishes` FROM `kanon_scratch`.`kanon_run_points` AS `points`;
+
+-- positions/inside
+CREATE TABLE `kanon_scratch`.`kanon_run_inside` DEFAULT COLLATE '' AS SELECT `position_key`, `who`, `wish`, `row_count` FROM `kanon_scratch`.`kanon_run_points` AS `points` WHERE NOT `position_key` IS NULL;
+
+-- positions/candidates
+CREATE TABLE `kanon_scratch`.`kanon_run_cells1` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(*) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693951 AS INT64) AS `cell`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(*) >= MIN(`wish`);
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells2` DEFAULT COLLATE '' AS SELECT `cell`, MAX(`wish`) AS `most`, COUNT(*) AS `point_count` FROM (SELECT `cell`, `wish`, SUM(`newcomers`) OVER (PARTITION BY `cell` ORDER BY `wish`) AS `people` FROM (SELECT `cell`, `wish`, SUM(CASE WHEN `place` = 1 THEN 1 ELSE 0 END) AS `newcomers` FROM (SELECT `cell`, `wish`, ROW_NUMBER() OVER (PARTITION BY `cell`, `who` ORDER BY `wish` NULLS LAST) AS `place` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693951 AS INT64) AS `cell`, `points`.`who` AS `who`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed`) AS `ordered` GROUP BY `cell`, `wish`) AS `arriving`) AS `counted` WHERE `people` >= `wish` GROUP BY `cell`;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted3` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`wish`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_inside` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `cells` ON CAST(`points`.`position_key` & 2305843009213693951 AS INT64) = `cells`.`cell` AND `points`.`wish` <= `cells`.`most` WHERE `cells`.`cell` IS NULL;
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells4` DEFAULT COLLATE '' AS SELECT `cell`, MAX(`wish`) AS `most`, COUNT(*) AS `point_count` FROM (SELECT `cell`, `wish`, SUM(`newcomers`) OVER (PARTITION BY `cell` ORDER BY `wish`) AS `people` FROM (SELECT `cell`, `wish`, SUM(CASE WHEN `place` = 1 THEN 1 ELSE 0 END) AS `newcomers` FROM (SELECT `cell`, `wish`, ROW_NUMBER() OVER (PARTITION BY `cell`, `who` ORDER BY `wish` NULLS LAST) AS `place` FROM (SELECT CAST(`points`.`position_key` & 576460752303423487 AS INT64) AS `cell`, `points`.`who` AS `who`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_parted3` AS `points`) AS `placed`) AS `ordered` GROUP BY `cell`, `wish`) AS `arriving`) AS `counted` WHERE `people` >= `wish` GROUP BY `cell`;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted5` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`wish`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted3` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `cells` ON CAST(`points`.`position_key` & 576460752303423487 AS INT64) = `cells`.`cell` AND `points`.`wish` <= `cells`.`most` WHERE `cells`.`cell` IS NULL;
+
+-- positions/candidates
+CREATE TABLE `kanon_scratch`.`kanon_run_cells6` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(*) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693920 AS INT64) AS `cell`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_parted5` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(*) >= MIN(`wish`);
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells7` DEFAULT COLLATE '' AS SELECT `cell`, MAX(`wish`) AS `most`, COUNT(*) AS `point_count` FROM (SELECT `cell`, `wish`, SUM(`newcomers`) OVER (PARTITION BY `cell` ORDER BY `wish`) AS `people` FROM (SELECT `cell`, `wish`, SUM(CASE WHEN `place` = 1 THEN 1 ELSE 0 END) AS `newcomers` FROM (SELECT `cell`, `wish`, ROW_NUMBER() OVER (PARTITION BY `cell`, `who` ORDER BY `wish` NULLS LAST) AS `place` FROM (SELECT CAST(`points`.`position_key` & 2305843009213693920 AS INT64) AS `cell`, `points`.`who` AS `who`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_parted5` AS `points`) AS `placed`) AS `ordered` GROUP BY `cell`, `wish`) AS `arriving`) AS `counted` WHERE `people` >= `wish` GROUP BY `cell`;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted8` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`wish`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted5` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells7` AS `cells` ON CAST(`points`.`position_key` & 2305843009213693920 AS INT64) = `cells`.`cell` AND `points`.`wish` <= `cells`.`most` WHERE `cells`.`cell` IS NULL;
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells9` DEFAULT COLLATE '' AS SELECT `cell`, MAX(`wish`) AS `most`, COUNT(*) AS `point_count` FROM (SELECT `cell`, `wish`, SUM(`newcomers`) OVER (PARTITION BY `cell` ORDER BY `wish`) AS `people` FROM (SELECT `cell`, `wish`, SUM(CASE WHEN `place` = 1 THEN 1 ELSE 0 END) AS `newcomers` FROM (SELECT `cell`, `wish`, ROW_NUMBER() OVER (PARTITION BY `cell`, `who` ORDER BY `wish` NULLS LAST) AS `place` FROM (SELECT CAST(`points`.`position_key` & 576460752303423456 AS INT64) AS `cell`, `points`.`who` AS `who`, `points`.`wish` AS `wish` FROM `kanon_scratch`.`kanon_run_parted8` AS `points`) AS `placed`) AS `ordered` GROUP BY `cell`, `wish`) AS `arriving`) AS `counted` WHERE `people` >= `wish` GROUP BY `cell`;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted10` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`wish`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted8` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells9` AS `cells` ON CAST(`points`.`position_key` & 576460752303423456 AS INT64) = `cells`.`cell` AND `points`.`wish` <= `cells`.`most` WHERE `cells`.`cell` IS NULL;
+
+-- positions/assigned
+CREATE TABLE `kanon_scratch`.`kanon_run_assigned0` DEFAULT COLLATE '' AS SELECT `points`.`who`, `points`.`wish`, `points`.`kept0`, `points`.`x_units`, `points`.`y_units`, `points`.`t_units`, `points`.`position_key`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN 1 WHEN NOT `grid2`.`cell` IS NULL THEN 2 WHEN NOT `grid3`.`cell` IS NULL THEN 3 WHEN NOT `grid4`.`cell` IS NULL THEN 4 END AS `grid`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN `grid1`.`cell` WHEN NOT `grid2`.`cell` IS NULL THEN `grid2`.`cell` WHEN NOT `grid3`.`cell` IS NULL THEN `grid3`.`cell` WHEN NOT `grid4`.`cell` IS NULL THEN `grid4`.`cell` END AS `cell` FROM «positions/points 5» AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `grid1` ON CAST(`points`.`position_key` & 2305843009213693951 AS INT64) = `grid1`.`cell` AND `points`.`wish` <= `grid1`.`most` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `grid2` ON CAST(`points`.`position_key` & 576460752303423487 AS INT64) = `grid2`.`cell` AND `points`.`wish` <= `grid2`.`most` LEFT JOIN `kanon_scratch`.`kanon_run_cells7` AS `grid3` ON CAST(`points`.`position_key` & 2305843009213693920 AS INT64) = `grid3`.`cell` AND `points`.`wish` <= `grid3`.`most` LEFT JOIN `kanon_scratch`.`kanon_run_cells9` AS `grid4` ON CAST(`points`.`position_key` & 576460752303423456 AS INT64) = `grid4`.`cell` AND `points`.`wish` <= `grid4`.`most`;
+
+-- positions/examined
+SELECT COALESCE(SUM(`class_rows`), 0) AS `class_rows`, COUNT(*) AS `class_count`, MIN(`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `people` < `needed` THEN 1 ELSE 0 END), 0) AS `small_classes`, COALESCE(SUM(`astray`), 0) AS `astray_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0`) AS `all_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0` WHERE `grid` IS NULL) AS `left_out_rows` FROM (SELECT `assigned`.`grid`, `assigned`.`cell`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `assigned`.`who`) AS `people`, MAX(`assigned`.`wish`) AS `needed`, SUM«positions/examined 1» AS `astray` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` LEFT JOIN `kanon_scratch`.`kanon_run_labels` AS `labels` ON `assigned`.`grid` = `labels`.`grid` AND `assigned`.`cell` = `labels`.`cell` WHERE NOT `assigned`.`grid` IS NULL GROUP BY `assigned`.`grid`, `assigned`.`cell`) AS `classes`;
+
+-- positions/events
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_events` DEFAULT COLLATE '' AS SELECT `who`, `day_number`, `t`, `element0`, `element1`, `grid`, `cell`, `wish` FROM (SELECT `who`, DIV(`t_units`, 86400) AS `day_number`, `t_units` AS `t`, `grid`, `cell`, `wish`, CASE WHEN `x_units` >= 0 AND `x_units` < 15 AND `y_units` >= 0 AND `y_units` < 10 AND MOD(`t_units`, 86400) >= 25200 AND MOD(`t_units`, 86400) < 32400 THEN 1 ELSE 0 END AS `element0`, CASE WHEN `x_units` >= 0 AND `x_units` < 15 AND `y_units` >= 0 AND `y_units` < 10 AND MOD(`t_units`, 86400) >= 25200 AND MOD(`t_units`, 86400) < 32400 THEN 1 ELSE 0 END AS `element1` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `position_key` IS NULL) AS `seen` WHERE `element0` = 1 OR `element1` = 1;
+
+-- positions/requests
+CREATE TABLE `kanon_scratch`.`kanon_run_lbqid0_requests` DEFAULT COLLATE '' AS SELECT `events`.`who` AS `who`, `events`.`grid` AS `grid`, `events`.`cell` AS `cell`, MAX(`events`.`wish`) AS `wish` FROM `kanon_scratch`.`kanon_run_lbqid0_events` AS `events` JOIN `kanon_scratch`.`kanon_run_lbqid0_days1` AS `days` ON `events`.`who` = `days`.`who` AND `events`.`day_number` = `days`.`day_number` JOIN «positions/requests 1» AS `matching` ON `events`.`who` = `matching`.`who` WHERE NOT `events`.`grid` IS NULL GROUP BY `events`.`who`, `events`.`grid`, `events`.`cell`;
+
+-- positions/consistent
+SELECT COUNT(*) AS `matching`, MIN(`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `people` < `needed` THEN 1 ELSE 0 END), 0) AS `exposed` FROM (SELECT `who`, MAX(`needed`) AS `needed`, COUNT(*) AS `people` FROM (SELECT `requests`.`who` AS `who`, `histories`.`who` AS `other`, `sizes`.`needed` AS `needed` FROM `kanon_scratch`.`kanon_run_lbqid0_requests` AS `requests` JOIN (SELECT `who`, COUNT(*) AS `cell_count`, MAX(`wish`) AS `needed` FROM `kanon_scratch`.`kanon_run_lbqid0_requests` AS `own` GROUP BY `who`) AS `sizes` ON `requests`.`who` = `sizes`.`who` JOIN `kanon_scratch`.`kanon_run_histories` AS `histories` ON `requests`.`grid` = `histories`.`grid` AND `requests`.`cell` = `histories`.`cell` GROUP BY `requests`.`who`, `histories`.`who`, `sizes`.`needed`, `sizes`.`cell_count` HAVING COUNT(*) = `sizes`.`cell_count`) AS `pairs` GROUP BY `who`) AS `counted`;
+
+-- «positions/points 6»
+(SELECT `who`, `kept0`, `x_units`, `y_units`, CASE WHEN `x_units` >= 0 AND `x_units` < 1280 AND `y_units` >= 0 AND `y_units` < 256 THEN CAST((DIV((`x_units` - 0), 640)) * 2 + (DIV((`y_units` - 0), 128)) * 1 AS INT64) END AS `position_key` FROM (SELECT `who`, `kept0`, `x_units`, `y_units` FROM (SELECT COLLATE(CAST(`kanon_source`.`dx` AS STRING), '') AS `who`, `kanon_source`.`sex` AS `kept0`, CASE WHEN `kanon_source`.`age` >= -1 AND `kanon_source`.`age` <= 129 THEN CAST(FLOOR((CAST(`kanon_source`.`age` AS BIGNUMERIC) - CASE WHEN CAST(`kanon_source`.`age` AS BIGNUMERIC) > `kanon_source`.`age` THEN CAST('0.0000000001' AS BIGNUMERIC) ELSE 0 END) * 10) AS INT64) END AS `x_units`, CASE WHEN `kanon_source`.`weight` >= -1 AND `kanon_source`.`weight` <= 27 THEN CAST«positions/points 4» END AS `y_units` FROM `clinic`.`visits` AS `kanon_source`) AS `measured`) AS `timed`)
+
+-- positions/points
+CREATE TABLE `kanon_scratch`.`kanon_run_points` DEFAULT COLLATE '' AS SELECT `position_key`, `who`, COUNT(*) AS `row_count` FROM «positions/points 6» AS `keyed` GROUP BY `position_key`, `who`;
+
+-- positions/candidates
+CREATE TABLE `kanon_scratch`.`kanon_run_cells1` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(*) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 3 AS INT64) AS `cell` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(*) >= 3;
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells2` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 3 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted3` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_inside` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `cells` ON CAST(`points`.`position_key` & 3 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- positions/satisfied
+CREATE TABLE `kanon_scratch`.`kanon_run_cells4` DEFAULT COLLATE '' AS SELECT `cell`, COUNT(DISTINCT `who`) AS `point_count` FROM (SELECT CAST(`points`.`position_key` & 0 AS INT64) AS `cell`, `points`.`who` AS `who` FROM `kanon_scratch`.`kanon_run_inside` AS `points`) AS `placed` GROUP BY `cell` HAVING COUNT(DISTINCT `who`) >= 3;
+
+-- positions/parted
+CREATE TABLE `kanon_scratch`.`kanon_run_parted5` DEFAULT COLLATE '' AS SELECT `points`.`position_key`, `points`.`who`, `points`.`row_count` FROM `kanon_scratch`.`kanon_run_parted3` AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `cells` ON CAST(`points`.`position_key` & 0 AS INT64) = `cells`.`cell` WHERE `cells`.`cell` IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM(`row_count`), 0) AS `left_rows` FROM (SELECT `row_count` FROM `kanon_scratch`.`kanon_run_parted5` AS `points`) AS `remaining`;
+
+-- positions/assigned
+CREATE TABLE `kanon_scratch`.`kanon_run_assigned0` DEFAULT COLLATE '' AS SELECT `points`.`who`, `points`.`kept0`, `points`.`x_units`, `points`.`y_units`, `points`.`position_key`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN 1 WHEN NOT `grid2`.`cell` IS NULL THEN 2 END AS `grid`, CASE WHEN NOT `grid1`.`cell` IS NULL THEN `grid1`.`cell` WHEN NOT `grid2`.`cell` IS NULL THEN `grid2`.`cell` END AS `cell` FROM «positions/points 6» AS `points` LEFT JOIN `kanon_scratch`.`kanon_run_cells2` AS `grid1` ON CAST(`points`.`position_key` & 3 AS INT64) = `grid1`.`cell` LEFT JOIN `kanon_scratch`.`kanon_run_cells4` AS `grid2` ON CAST(`points`.`position_key` & 0 AS INT64) = `grid2`.`cell`;
+
+-- positions/cells
+CREATE TABLE `kanon_scratch`.`kanon_run_edges` DEFAULT COLLATE '' AS SELECT 1 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 2) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 2) + 1) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 1), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 1), 2) + 1) * 128 AS INT64) AS `y_to` FROM `kanon_scratch`.`kanon_run_cells2` AS `placed` UNION ALL SELECT 2 AS `grid`, `placed`.`cell` AS `cell`, CAST(0 + (DIV(`cell`, 2) + 0) * 640 AS INT64) AS `x_from`, CAST(0 + (DIV(`cell`, 2) + 2) * 640 AS INT64) AS `x_to`, CAST(0 + (MOD(DIV(`cell`, 1), 2) + 0) * 128 AS INT64) AS `y_from`, CAST(0 + (MOD(DIV(`cell`, 1), 2) + 2) * 128 AS INT64) AS `y_to` FROM `kanon_scratch`.`kanon_run_cells4` AS `placed`;
+
+-- positions/labels
+CREATE TABLE `kanon_scratch`.`kanon_run_labels` DEFAULT COLLATE '' AS SELECT `cells`.`grid` AS `grid`, `cells`.`cell` AS `cell`, `cells`.`x_from` AS `x_from`, `cells`.`x_to` AS `x_to`, `cells`.`y_from` AS `y_from`, `cells`.`y_to` AS `y_to`, '[' || FORMAT('%.1f', CAST(CAST(`cells`.`x_from` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ', ' || FORMAT('%.1f', CAST(CAST(`cells`.`x_to` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ')' AS `x_label`, '[' || FORMAT('%.1f', CAST(CAST(`cells`.`y_from` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ', ' || FORMAT('%.1f', CAST(CAST(`cells`.`y_to` AS NUMERIC) * CAST('0.1' AS BIGNUMERIC) AS NUMERIC)) || ')' AS `y_label` FROM `kanon_scratch`.`kanon_run_edges` AS `cells`;
+
+-- positions/examined
+SELECT COALESCE(SUM(`class_rows`), 0) AS `class_rows`, COUNT(*) AS `class_count`, MIN(`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `people` < `needed` THEN 1 ELSE 0 END), 0) AS `small_classes`, COALESCE(SUM(`astray`), 0) AS `astray_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0`) AS `all_rows`, (SELECT COUNT(*) FROM `kanon_scratch`.`kanon_run_assigned0` WHERE `grid` IS NULL) AS `left_out_rows` FROM (SELECT `assigned`.`grid`, `assigned`.`cell`, COUNT(*) AS `class_rows`, COUNT(DISTINCT `assigned`.`who`) AS `people`, 3 AS `needed`, SUM(CASE WHEN `labels`.`x_from` <= `assigned`.`x_units` AND `assigned`.`x_units` < `labels`.`x_to` AND `labels`.`y_from` <= `assigned`.`y_units` AND `assigned`.`y_units` < `labels`.`y_to` THEN 0 ELSE 1 END) AS `astray` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` LEFT JOIN `kanon_scratch`.`kanon_run_labels` AS `labels` ON `assigned`.`grid` = `labels`.`grid` AND `assigned`.`cell` = `labels`.`cell` WHERE NOT `assigned`.`grid` IS NULL GROUP BY `assigned`.`grid`, `assigned`.`cell`) AS `classes`;
+
+-- positions/present
+SELECT COUNT(*) AS `cell_count`, MIN(`counted`.`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `counted`.`people` IS NULL OR `counted`.`people` < `used`.`needed` THEN 1 ELSE 0 END), 0) AS `small_cells` FROM (SELECT `cell`, 3 AS `needed` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE `grid` = 1 GROUP BY `cell`) AS `used` LEFT JOIN (SELECT `cell`, COUNT(DISTINCT `who`) AS `people` FROM (SELECT CAST(`position_key` & 3 AS INT64) AS `cell`, `who` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `position_key` IS NULL) AS `everyone` GROUP BY `cell`) AS `counted` ON `used`.`cell` = `counted`.`cell`;
+
+-- positions/present
+SELECT COUNT(*) AS `cell_count`, MIN(`counted`.`people`) AS `fewest_people`, COALESCE(SUM(CASE WHEN `counted`.`people` IS NULL OR `counted`.`people` < `used`.`needed` THEN 1 ELSE 0 END), 0) AS `small_cells` FROM (SELECT `cell`, 3 AS `needed` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE `grid` = 2 GROUP BY `cell`) AS `used` LEFT JOIN (SELECT `cell`, COUNT(DISTINCT `who`) AS `people` FROM (SELECT CAST(`position_key` & 0 AS INT64) AS `cell`, `who` FROM `kanon_scratch`.`kanon_run_assigned0` AS `assigned` WHERE NOT `position_key` IS NULL) AS `everyone` GROUP BY `cell`) AS `counted` ON `used`.`cell` = `counted`.`cell`;
+
 -- verbs/sqlmesh/violating
 -- 3-anonymity
 SELECT `class_rows`, `class_size` FROM (SELECT `k0`, `k1`, `class_rows`, `class_size`, CASE WHEN (`class_size` >= 3) THEN 1 ELSE 0 END AS `satisfied` FROM (SELECT `q0` AS `k0`, `q1` AS `k1`, CAST(CAST(COUNT(*) AS INT64) AS INT64) AS `class_rows`, CAST(CAST(COUNT(*) AS INT64) AS INT64) AS `class_size` FROM (SELECT `checked`.`age` AS `q0`, COLLATE(CAST(`checked`.`sex` AS STRING), '') AS `q1`, 1 AS `row_count` FROM this_model AS `checked`) AS `frequency` GROUP BY `q0`, `q1`) AS `classes`) AS `flagged` WHERE `satisfied` = 0;

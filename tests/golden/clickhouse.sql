@@ -1139,6 +1139,297 @@ DROP TABLE IF EXISTS "kanon_run_known";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_population0";
 
+-- «positions/points 2»
+(toString((intDiv((x_units - 0), 640)) * 1152921504606846976 + (intDiv((y_units - 0), 128)) * 576460752303423488 + (intDiv((t_units - 0), 3600) - (intDiv((t_units - 0), 86400)) * 24) * 1 + (intDiv((t_units - 0), 86400)) * 32), 'Int64')
+
+-- «positions/points 3»
+(toString(CASE WHEN year_part >= 1970 THEN (365 * (year_part - CASE WHEN month_part <= 2 THEN 1 ELSE 0 END) + intDiv((year_part - CASE WHEN month_part <= 2 THEN 1 ELSE 0 END), 4) - intDiv((year_part - CASE WHEN month_part <= 2 THEN 1 ELSE 0 END), 100) + intDiv((year_part - CASE WHEN month_part <= 2 THEN 1 ELSE 0 END), 400) + intDiv((153 * (month_part + CASE WHEN month_part > 2 THEN -3 ELSE 9 END) + 2), 5) + day_part - 719469) * 86400 + hour_part * 3600 + minute_part * 60 + second_part END), 'Int64')
+
+-- «positions/points 4»
+(FLOOR((accurateCast(toString(kanon_source."age"), 'Decimal(28, 10)') - CASE WHEN accurateCast(toString(kanon_source."age"), 'Decimal(28, 10)') > kanon_source."age" THEN toDecimal128('0.0000000001', 10) ELSE 0 END) * 10), 'Int64')
+
+-- «positions/points 5»
+(FLOOR((accurateCast(toString(kanon_source."weight"), 'Decimal(28, 10)') - CASE WHEN accurateCast(toString(kanon_source."weight"), 'Decimal(28, 10)') > kanon_source."weight" THEN toDecimal128('0.0000000001', 10) ELSE 0 END) * 10), 'Int64')
+
+-- «positions/points 1»
+(SELECT who, "kept0", x_units, y_units, t_units, CASE WHEN x_units >= 0 AND x_units < 1280 AND y_units >= 0 AND y_units < 256 AND t_units >= 0 AND t_units < 1556444031219243417600 THEN accurateCast«positions/points 2» END AS position_key FROM (SELECT who, "kept0", x_units, y_units, accurateCast«positions/points 3» AS t_units FROM (SELECT if«frequency/raw 4» AS who, kanon_source."sex" AS "kept0", accurateCast(EXTRACT(YEAR FROM kanon_source."at"), 'Int64') AS "year_part", accurateCast(EXTRACT(MONTH FROM kanon_source."at"), 'Int64') AS "month_part", accurateCast(EXTRACT(DAY FROM kanon_source."at"), 'Int64') AS "day_part", accurateCast(EXTRACT(HOUR FROM kanon_source."at"), 'Int64') AS "hour_part", accurateCast(EXTRACT(MINUTE FROM kanon_source."at"), 'Int64') AS "minute_part", accurateCast(FLOOR(EXTRACT(SECOND FROM kanon_source."at")), 'Int64') AS "second_part", CASE WHEN kanon_source."age" >= -1 AND kanon_source."age" <= 129 THEN accurateCast«positions/points 4» END AS x_units, CASE WHEN kanon_source."weight" >= -1 AND kanon_source."weight" <= 27 THEN accurateCast«positions/points 5» END AS y_units FROM "clinic"."visits" AS kanon_source) AS measured) AS timed)
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" ENGINE = Memory AS SELECT position_key, who, COUNT(*) AS row_count FROM «positions/points 1» AS keyed GROUP BY position_key, who;
+
+-- positions/totals
+SELECT COALESCE(SUM(row_count), 0) AS row_count, COALESCE(SUM(CASE WHEN position_key IS NULL THEN row_count ELSE 0 END), 0) AS outside_rows, COALESCE(SUM(CASE WHEN who IS NULL THEN row_count ELSE 0 END), 0) AS unknown_rows, 0 AS wrong_wishes FROM "kanon_run_points" AS points;
+
+-- positions/inside
+CREATE TEMPORARY TABLE "kanon_run_inside" ENGINE = Memory AS SELECT position_key, who, row_count FROM "kanon_run_points" AS points WHERE NOT (position_key IS NULL);
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM "kanon_run_inside") AS row_count;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" ENGINE = Memory AS SELECT cell, COUNT(*) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') AS cell FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells1" AS cells;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') AS cell, points.who AS who FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells2" AS cells;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_inside" AS points LEFT JOIN "kanon_run_cells2" AS cells ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') AS cell, points.who AS who FROM "kanon_run_parted3" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells4" AS cells;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_parted3" AS points LEFT JOIN "kanon_run_cells4" AS cells ON accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM "kanon_run_parted5") AS row_count;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells6" ENGINE = Memory AS SELECT cell, COUNT(*) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') AS cell FROM "kanon_run_parted5" AS points) AS placed GROUP BY cell HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells6" AS cells;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells7" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') AS cell, points.who AS who FROM "kanon_run_parted5" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells7" AS cells;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted8" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_parted5" AS points LEFT JOIN "kanon_run_cells7" AS cells ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells9" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') AS cell, points.who AS who FROM "kanon_run_parted8" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS cell_count, COALESCE(SUM(point_count), 0) AS point_count FROM "kanon_run_cells9" AS cells;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted10" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_parted8" AS points LEFT JOIN "kanon_run_cells9" AS cells ON accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM(row_count), 0) AS left_rows FROM (SELECT row_count FROM "kanon_run_parted10" AS points) AS remaining;
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" ENGINE = Memory AS SELECT points.who, points."kept0", points.x_units, points.y_units, points.t_units, points.position_key, CASE WHEN NOT ("grid1".cell IS NULL) THEN 1 WHEN NOT ("grid2".cell IS NULL) THEN 2 WHEN NOT ("grid3".cell IS NULL) THEN 3 WHEN NOT ("grid4".cell IS NULL) THEN 4 END AS grid, CASE WHEN NOT ("grid1".cell IS NULL) THEN "grid1".cell WHEN NOT ("grid2".cell IS NULL) THEN "grid2".cell WHEN NOT ("grid3".cell IS NULL) THEN "grid3".cell WHEN NOT ("grid4".cell IS NULL) THEN "grid4".cell END AS cell FROM «positions/points 1» AS points LEFT JOIN "kanon_run_cells2" AS "grid1" ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') = "grid1".cell LEFT JOIN "kanon_run_cells4" AS "grid2" ON accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') = "grid2".cell LEFT JOIN "kanon_run_cells7" AS "grid3" ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') = "grid3".cell LEFT JOIN "kanon_run_cells9" AS "grid4" ON accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') = "grid4".cell;
+
+-- positions/cells
+CREATE TEMPORARY TABLE "kanon_run_edges" ENGINE = Memory AS SELECT 1 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 1) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 1) * 128), 'Int64') AS y_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400), 'Int64') AS t_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400 + 3600), 'Int64') AS t_to FROM "kanon_run_cells2" AS placed UNION ALL SELECT 2 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 2) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 2) * 128), 'Int64') AS y_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400), 'Int64') AS t_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400 + 3600), 'Int64') AS t_to FROM "kanon_run_cells4" AS placed UNION ALL SELECT 3 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 1) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 1) * 128), 'Int64') AS y_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400), 'Int64') AS t_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400 + 86400), 'Int64') AS t_to FROM "kanon_run_cells7" AS placed UNION ALL SELECT 4 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 1152921504606846976) + 2) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 576460752303423488)) % 2 + 2) * 128), 'Int64') AS y_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400), 'Int64') AS t_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 32) * 3600 + ((intDiv(cell, 32)) % 18014398509481984) * 86400 + 86400), 'Int64') AS t_to FROM "kanon_run_cells9" AS placed;
+
+-- positions/times
+CREATE TEMPORARY TABLE "kanon_run_times" ENGINE = Memory AS SELECT t, if(match(toTypeName(year_part), '^(Nullable\\()?Decimal\\('), toDecimalString(year_part, toUInt8(extract(toTypeName(year_part), '([0-9]+)\\)+$'))), CAST(year_part AS String)) || '-' || CASE WHEN "month_part" < 10 THEN '0' ELSE '' END || if(match(toTypeName("month_part"), '^(Nullable\\()?Decimal\\('), toDecimalString("month_part", toUInt8(extract(toTypeName("month_part"), '([0-9]+)\\)+$'))), CAST("month_part" AS String)) || '-' || CASE WHEN "day_part" < 10 THEN '0' ELSE '' END || if(match(toTypeName("day_part"), '^(Nullable\\()?Decimal\\('), toDecimalString("day_part", toUInt8(extract(toTypeName("day_part"), '([0-9]+)\\)+$'))), CAST("day_part" AS String)) || ' ' || CASE WHEN "hour_part" < 10 THEN '0' ELSE '' END || if(match(toTypeName("hour_part"), '^(Nullable\\()?Decimal\\('), toDecimalString("hour_part", toUInt8(extract(toTypeName("hour_part"), '([0-9]+)\\)+$'))), CAST("hour_part" AS String)) || ':' || CASE WHEN "minute_part" < 10 THEN '0' ELSE '' END || if(match(toTypeName("minute_part"), '^(Nullable\\()?Decimal\\('), toDecimalString("minute_part", toUInt8(extract(toTypeName("minute_part"), '([0-9]+)\\)+$'))), CAST("minute_part" AS String)) || ':' || CASE WHEN "second_part" < 10 THEN '0' ELSE '' END || if(match(toTypeName("second_part"), '^(Nullable\\()?Decimal\\('), toDecimalString("second_part", toUInt8(extract(toTypeName("second_part"), '([0-9]+)\\)+$'))), CAST("second_part" AS String)) AS t_text FROM (SELECT t, year_of_march + CASE WHEN month_of_march < 10 THEN 0 ELSE 1 END AS year_part, month_of_march + CASE WHEN month_of_march < 10 THEN 3 ELSE -9 END AS month_part, day_of_year - intDiv((153 * month_of_march + 2), 5) + 1 AS day_part, intDiv(second_of_day, 3600) AS hour_part, intDiv(second_of_day, 60) % 60 AS minute_part, second_of_day % 60 AS second_part FROM (SELECT t, second_of_day, year_of_march, day_of_year, intDiv((5 * day_of_year + 2), 153) AS month_of_march FROM (SELECT t, second_of_day, year_of_era + era * 400 AS year_of_march, day_of_era - (365 * year_of_era + intDiv(year_of_era, 4) - intDiv(year_of_era, 100)) AS day_of_year FROM (SELECT t, second_of_day, era, day_of_era, intDiv((day_of_era - intDiv(day_of_era, 1460) + intDiv(day_of_era, 36524) - intDiv(day_of_era, 146096)), 365) AS year_of_era FROM (SELECT t, second_of_day, era, day_number - era * 146097 AS day_of_era FROM (SELECT t, t % 86400 AS second_of_day, intDiv(t, 86400) + 719468 AS day_number, intDiv((intDiv(t, 86400) + 719468), 146097) AS era FROM (SELECT DISTINCT t FROM (SELECT t_from AS t FROM "kanon_run_edges" AS cells UNION ALL SELECT t_to AS t FROM "kanon_run_edges" AS cells) AS ends) AS times) AS days) AS eras) AS years) AS marches) AS months) AS dated;
+
+-- positions/labels
+CREATE TEMPORARY TABLE "kanon_run_labels" ENGINE = Memory AS SELECT cells.grid AS grid, cells.cell AS cell, cells.x_from AS x_from, cells.x_to AS x_to, cells.y_from AS y_from, cells.y_to AS y_to, cells.t_from AS t_from, cells.t_to AS t_to, '[' || starts.t_text || ', ' || finishes.t_text || ')' AS t_label, '[' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."x_from"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ', ' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."x_to"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ')' AS x_label, '[' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."y_from"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ', ' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."y_to"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ')' AS y_label FROM "kanon_run_edges" AS cells JOIN "kanon_run_times" AS starts ON cells.t_from = starts.t JOIN "kanon_run_times" AS finishes ON cells.t_to = finishes.t;
+
+-- «positions/examined 1»
+(CASE WHEN labels.x_from <= assigned.x_units AND assigned.x_units < labels.x_to AND labels.y_from <= assigned.y_units AND assigned.y_units < labels.y_to AND labels.t_from <= assigned.t_units AND assigned.t_units < labels.t_to THEN 0 ELSE 1 END)
+
+-- positions/examined
+SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM«positions/examined 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT (assigned.grid IS NULL) GROUP BY assigned.grid, assigned.cell) AS classes;
+
+-- positions/histories
+CREATE TEMPORARY TABLE "kanon_run_histories" ENGINE = Memory AS SELECT DISTINCT who, grid, cell FROM "kanon_run_assigned0" AS assigned WHERE NOT (grid IS NULL);
+
+-- positions/events
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_events" ENGINE = Memory AS SELECT who, day_number, t, "element0", "element1", grid, cell FROM (SELECT who, intDiv(t_units, 86400) AS day_number, t_units AS t, grid, cell, CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element0", CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element1" FROM "kanon_run_assigned0" AS assigned WHERE NOT (position_key IS NULL)) AS seen WHERE "element0" = 1 OR "element1" = 1;
+
+-- positions/first
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_days0" ENGINE = Memory AS SELECT who, day_number, MIN(t) AS t FROM "kanon_run_lbqid0_events" AS events WHERE element0 = 1 AND (day_number + 3) % 7 < 5 GROUP BY who, day_number;
+
+-- positions/next
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_days1" ENGINE = Memory AS SELECT events.who AS who, events.day_number AS day_number, MIN(events.t) AS t FROM "kanon_run_lbqid0_events" AS events JOIN "kanon_run_lbqid0_days0" AS earlier ON events.who = earlier.who AND events.day_number = earlier.day_number AND events.t > earlier.t WHERE events."element1" = 1 GROUP BY events.who, events.day_number;
+
+-- «positions/requests 1»
+(SELECT who FROM (SELECT who, intDiv((day_number + 3), 7) AS week_number FROM "kanon_run_lbqid0_days1" AS matched GROUP BY who, intDiv((day_number + 3), 7) HAVING COUNT(*) >= 2) AS weeks GROUP BY who HAVING COUNT(*) >= 1)
+
+-- positions/requests
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_requests" ENGINE = Memory AS SELECT events.who AS who, events.grid AS grid, events.cell AS cell FROM "kanon_run_lbqid0_events" AS events JOIN "kanon_run_lbqid0_days1" AS days ON events.who = days.who AND events.day_number = days.day_number JOIN «positions/requests 1» AS matching ON events.who = matching.who WHERE NOT (events.grid IS NULL) GROUP BY events.who, events.grid, events.cell;
+
+-- positions/consistent
+SELECT COUNT(*) AS matching, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS exposed FROM (SELECT who, MAX(needed) AS needed, COUNT(*) AS people FROM (SELECT requests.who AS who, histories.who AS other, sizes.needed AS needed FROM "kanon_run_lbqid0_requests" AS requests JOIN (SELECT who, COUNT(*) AS cell_count, 3 AS needed FROM "kanon_run_lbqid0_requests" AS own GROUP BY who) AS sizes ON requests.who = sizes.who JOIN "kanon_run_histories" AS histories ON requests.grid = histories.grid AND requests.cell = histories.cell GROUP BY requests.who, histories.who, sizes.needed, sizes.cell_count HAVING COUNT(*) = sizes.cell_count) AS pairs GROUP BY who) AS counted;
+
+-- positions/levels
+SELECT grid, COUNT(DISTINCT cell) AS cell_count, COUNT(*) AS row_count FROM "kanon_run_assigned0" AS assigned WHERE NOT (grid IS NULL) GROUP BY grid;
+
+-- positions/release
+CREATE TABLE "clinic"."kanon_run_release" ENGINE = MergeTree ORDER BY tuple() AS SELECT labels.x_label AS "age", assigned.kept0 AS "sex" FROM "kanon_run_assigned0" AS assigned JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell ORDER BY randCanonical();
+
+-- positions/differing
+SELECT COALESCE(SUM(CASE WHEN written = examined THEN 0 ELSE 1 END), 0) AS differing, COALESCE(SUM(CASE WHEN label_count > 1 THEN 1 ELSE 0 END), 0) AS ambiguous FROM (SELECT "age", SUM(written) AS written, SUM(examined) AS examined, SUM(label_count) AS label_count FROM (SELECT "age", 1 AS written, 0 AS examined, 0 AS label_count FROM "clinic"."kanon_run_release" AS released UNION ALL SELECT labels.x_label, 0 AS written, COALESCE(classes.class_rows, 0) AS examined, 1 AS label_count FROM "kanon_run_labels" AS labels LEFT JOIN (SELECT grid, cell, COUNT(*) AS class_rows FROM "kanon_run_assigned0" AS assigned WHERE NOT (grid IS NULL) GROUP BY grid, cell) AS classes ON labels.grid = classes.grid AND labels.cell = classes.cell) AS both_sides GROUP BY "age") AS compared;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_requests";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_days1";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_days0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_events";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_histories";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_labels";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_times";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_edges";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_assigned0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted10";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells9";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted8";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells7";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells6";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted5";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells4";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted3";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells2";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells1";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_inside";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_points";
+
+-- «positions/points 6»
+(SELECT who, wish, "kept0", x_units, y_units, t_units, CASE WHEN x_units >= 0 AND x_units < 1280 AND y_units >= 0 AND y_units < 256 AND t_units >= 0 AND t_units < 1556444031219243417600 THEN accurateCast«positions/points 2» END AS position_key FROM (SELECT who, wish, "kept0", x_units, y_units, accurateCast«positions/points 3» AS t_units FROM (SELECT if«frequency/raw 4» AS who, COALESCE(kanon_source."person", 3) AS wish, kanon_source."sex" AS "kept0", accurateCast(EXTRACT(YEAR FROM kanon_source."at"), 'Int64') AS "year_part", accurateCast(EXTRACT(MONTH FROM kanon_source."at"), 'Int64') AS "month_part", accurateCast(EXTRACT(DAY FROM kanon_source."at"), 'Int64') AS "day_part", accurateCast(EXTRACT(HOUR FROM kanon_source."at"), 'Int64') AS "hour_part", accurateCast(EXTRACT(MINUTE FROM kanon_source."at"), 'Int64') AS "minute_part", accurateCast(FLOOR(EXTRACT(SECOND FROM kanon_source."at")), 'Int64') AS "second_part", CASE WHEN kanon_source."age" >= -1 AND kanon_source."age" <= 129 THEN accurateCast«positions/points 4» END AS x_units, CASE WHEN kanon_source."weight" >= -1 AND kanon_source."weight" <= 27 THEN accurateCast«positions/points 5» END AS y_units FROM "clinic"."visits" AS kanon_source) AS measured) AS timed)
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" ENGINE = Memory AS SELECT position_key, who, wish, COUNT(*) AS row_count FROM «positions/points 6» AS keyed GROUP BY position_key, who, wish;
+
+-- positions/totals
+SELECT COALESCE(SUM(row_count), 0) AS row_count, COALESCE(SUM(CASE WHEN position_key IS NULL THEN row_count ELSE 0 END), 0) AS outside_rows, COALESCE(SUM(CASE WHEN who IS NULL THEN row_count ELSE 0 END), 0) AS unknown_rows, COALESCE(SUM(CASE WHEN wish < 1 THEN row_count ELSE 0 END), 0) AS wrong_wishes FROM "kanon_run_points" AS points;
+
+-- positions/inside
+CREATE TEMPORARY TABLE "kanon_run_inside" ENGINE = Memory AS SELECT position_key, who, wish, row_count FROM "kanon_run_points" AS points WHERE NOT (position_key IS NULL);
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" ENGINE = Memory AS SELECT cell, COUNT(*) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') AS cell, points.wish AS wish FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(*) >= MIN(wish);
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" ENGINE = Memory AS SELECT cell, MAX(wish) AS most, COUNT(*) AS point_count FROM (SELECT cell, wish, SUM(newcomers) OVER (PARTITION BY cell ORDER BY wish) AS people FROM (SELECT cell, wish, SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS newcomers FROM (SELECT cell, wish, ROW_NUMBER() OVER (PARTITION BY cell, who ORDER BY wish) AS place FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') AS cell, points.who AS who, points.wish AS wish FROM "kanon_run_inside" AS points) AS placed) AS ordered GROUP BY cell, wish) AS arriving) AS counted WHERE people >= wish GROUP BY cell;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" ENGINE = Memory AS SELECT points.position_key, points.who, points.wish, points.row_count FROM "kanon_run_inside" AS points LEFT JOIN "kanon_run_cells2" AS cells ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') = cells.cell AND points.wish <= cells.most WHERE cells.cell IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" ENGINE = Memory AS SELECT cell, MAX(wish) AS most, COUNT(*) AS point_count FROM (SELECT cell, wish, SUM(newcomers) OVER (PARTITION BY cell ORDER BY wish) AS people FROM (SELECT cell, wish, SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS newcomers FROM (SELECT cell, wish, ROW_NUMBER() OVER (PARTITION BY cell, who ORDER BY wish) AS place FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') AS cell, points.who AS who, points.wish AS wish FROM "kanon_run_parted3" AS points) AS placed) AS ordered GROUP BY cell, wish) AS arriving) AS counted WHERE people >= wish GROUP BY cell;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" ENGINE = Memory AS SELECT points.position_key, points.who, points.wish, points.row_count FROM "kanon_run_parted3" AS points LEFT JOIN "kanon_run_cells4" AS cells ON accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') = cells.cell AND points.wish <= cells.most WHERE cells.cell IS NULL;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells6" ENGINE = Memory AS SELECT cell, COUNT(*) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') AS cell, points.wish AS wish FROM "kanon_run_parted5" AS points) AS placed GROUP BY cell HAVING COUNT(*) >= MIN(wish);
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells7" ENGINE = Memory AS SELECT cell, MAX(wish) AS most, COUNT(*) AS point_count FROM (SELECT cell, wish, SUM(newcomers) OVER (PARTITION BY cell ORDER BY wish) AS people FROM (SELECT cell, wish, SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS newcomers FROM (SELECT cell, wish, ROW_NUMBER() OVER (PARTITION BY cell, who ORDER BY wish) AS place FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') AS cell, points.who AS who, points.wish AS wish FROM "kanon_run_parted5" AS points) AS placed) AS ordered GROUP BY cell, wish) AS arriving) AS counted WHERE people >= wish GROUP BY cell;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted8" ENGINE = Memory AS SELECT points.position_key, points.who, points.wish, points.row_count FROM "kanon_run_parted5" AS points LEFT JOIN "kanon_run_cells7" AS cells ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') = cells.cell AND points.wish <= cells.most WHERE cells.cell IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells9" ENGINE = Memory AS SELECT cell, MAX(wish) AS most, COUNT(*) AS point_count FROM (SELECT cell, wish, SUM(newcomers) OVER (PARTITION BY cell ORDER BY wish) AS people FROM (SELECT cell, wish, SUM(CASE WHEN place = 1 THEN 1 ELSE 0 END) AS newcomers FROM (SELECT cell, wish, ROW_NUMBER() OVER (PARTITION BY cell, who ORDER BY wish) AS place FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') AS cell, points.who AS who, points.wish AS wish FROM "kanon_run_parted8" AS points) AS placed) AS ordered GROUP BY cell, wish) AS arriving) AS counted WHERE people >= wish GROUP BY cell;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted10" ENGINE = Memory AS SELECT points.position_key, points.who, points.wish, points.row_count FROM "kanon_run_parted8" AS points LEFT JOIN "kanon_run_cells9" AS cells ON accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') = cells.cell AND points.wish <= cells.most WHERE cells.cell IS NULL;
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" ENGINE = Memory AS SELECT points.who, points.wish, points."kept0", points.x_units, points.y_units, points.t_units, points.position_key, CASE WHEN NOT ("grid1".cell IS NULL) THEN 1 WHEN NOT ("grid2".cell IS NULL) THEN 2 WHEN NOT ("grid3".cell IS NULL) THEN 3 WHEN NOT ("grid4".cell IS NULL) THEN 4 END AS grid, CASE WHEN NOT ("grid1".cell IS NULL) THEN "grid1".cell WHEN NOT ("grid2".cell IS NULL) THEN "grid2".cell WHEN NOT ("grid3".cell IS NULL) THEN "grid3".cell WHEN NOT ("grid4".cell IS NULL) THEN "grid4".cell END AS cell FROM «positions/points 6» AS points LEFT JOIN "kanon_run_cells2" AS "grid1" ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693951)), 'Int64') = "grid1".cell AND points.wish <= "grid1".most LEFT JOIN "kanon_run_cells4" AS "grid2" ON accurateCast(toString(bitAnd(points.position_key, 576460752303423487)), 'Int64') = "grid2".cell AND points.wish <= "grid2".most LEFT JOIN "kanon_run_cells7" AS "grid3" ON accurateCast(toString(bitAnd(points.position_key, 2305843009213693920)), 'Int64') = "grid3".cell AND points.wish <= "grid3".most LEFT JOIN "kanon_run_cells9" AS "grid4" ON accurateCast(toString(bitAnd(points.position_key, 576460752303423456)), 'Int64') = "grid4".cell AND points.wish <= "grid4".most;
+
+-- positions/examined
+SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, MAX(assigned.wish) AS needed, SUM«positions/examined 1» AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT (assigned.grid IS NULL) GROUP BY assigned.grid, assigned.cell) AS classes;
+
+-- positions/events
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_events" ENGINE = Memory AS SELECT who, day_number, t, "element0", "element1", grid, cell, wish FROM (SELECT who, intDiv(t_units, 86400) AS day_number, t_units AS t, grid, cell, wish, CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element0", CASE WHEN x_units >= 0 AND x_units < 15 AND y_units >= 0 AND y_units < 10 AND t_units % 86400 >= 25200 AND t_units % 86400 < 32400 THEN 1 ELSE 0 END AS "element1" FROM "kanon_run_assigned0" AS assigned WHERE NOT (position_key IS NULL)) AS seen WHERE "element0" = 1 OR "element1" = 1;
+
+-- positions/requests
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_requests" ENGINE = Memory AS SELECT events.who AS who, events.grid AS grid, events.cell AS cell, MAX(events.wish) AS wish FROM "kanon_run_lbqid0_events" AS events JOIN "kanon_run_lbqid0_days1" AS days ON events.who = days.who AND events.day_number = days.day_number JOIN «positions/requests 1» AS matching ON events.who = matching.who WHERE NOT (events.grid IS NULL) GROUP BY events.who, events.grid, events.cell;
+
+-- positions/consistent
+SELECT COUNT(*) AS matching, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS exposed FROM (SELECT who, MAX(needed) AS needed, COUNT(*) AS people FROM (SELECT requests.who AS who, histories.who AS other, sizes.needed AS needed FROM "kanon_run_lbqid0_requests" AS requests JOIN (SELECT who, COUNT(*) AS cell_count, MAX(wish) AS needed FROM "kanon_run_lbqid0_requests" AS own GROUP BY who) AS sizes ON requests.who = sizes.who JOIN "kanon_run_histories" AS histories ON requests.grid = histories.grid AND requests.cell = histories.cell GROUP BY requests.who, histories.who, sizes.needed, sizes.cell_count HAVING COUNT(*) = sizes.cell_count) AS pairs GROUP BY who) AS counted;
+
+-- «positions/points 7»
+(SELECT who, "kept0", x_units, y_units, CASE WHEN x_units >= 0 AND x_units < 1280 AND y_units >= 0 AND y_units < 256 THEN accurateCast(toString((intDiv((x_units - 0), 640)) * 2 + (intDiv((y_units - 0), 128)) * 1), 'Int64') END AS position_key FROM (SELECT who, "kept0", x_units, y_units FROM (SELECT if«frequency/raw 4» AS who, kanon_source."sex" AS "kept0", CASE WHEN kanon_source."age" >= -1 AND kanon_source."age" <= 129 THEN accurateCast«positions/points 4» END AS x_units, CASE WHEN kanon_source."weight" >= -1 AND kanon_source."weight" <= 27 THEN accurateCast«positions/points 5» END AS y_units FROM "clinic"."visits" AS kanon_source) AS measured) AS timed)
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" ENGINE = Memory AS SELECT position_key, who, COUNT(*) AS row_count FROM «positions/points 7» AS keyed GROUP BY position_key, who;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" ENGINE = Memory AS SELECT cell, COUNT(*) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 3)), 'Int64') AS cell FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(*) >= 3;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 3)), 'Int64') AS cell, points.who AS who FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_inside" AS points LEFT JOIN "kanon_run_cells2" AS cells ON accurateCast(toString(bitAnd(points.position_key, 3)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" ENGINE = Memory AS SELECT cell, COUNT(DISTINCT who) AS point_count FROM (SELECT accurateCast(toString(bitAnd(points.position_key, 0)), 'Int64') AS cell, points.who AS who FROM "kanon_run_inside" AS points) AS placed GROUP BY cell HAVING COUNT(DISTINCT who) >= 3;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" ENGINE = Memory AS SELECT points.position_key, points.who, points.row_count FROM "kanon_run_parted3" AS points LEFT JOIN "kanon_run_cells4" AS cells ON accurateCast(toString(bitAnd(points.position_key, 0)), 'Int64') = cells.cell WHERE cells.cell IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM(row_count), 0) AS left_rows FROM (SELECT row_count FROM "kanon_run_parted5" AS points) AS remaining;
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" ENGINE = Memory AS SELECT points.who, points."kept0", points.x_units, points.y_units, points.position_key, CASE WHEN NOT ("grid1".cell IS NULL) THEN 1 WHEN NOT ("grid2".cell IS NULL) THEN 2 END AS grid, CASE WHEN NOT ("grid1".cell IS NULL) THEN "grid1".cell WHEN NOT ("grid2".cell IS NULL) THEN "grid2".cell END AS cell FROM «positions/points 7» AS points LEFT JOIN "kanon_run_cells2" AS "grid1" ON accurateCast(toString(bitAnd(points.position_key, 3)), 'Int64') = "grid1".cell LEFT JOIN "kanon_run_cells4" AS "grid2" ON accurateCast(toString(bitAnd(points.position_key, 0)), 'Int64') = "grid2".cell;
+
+-- positions/cells
+CREATE TEMPORARY TABLE "kanon_run_edges" ENGINE = Memory AS SELECT 1 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 2) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 2) + 1) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 2 + 1) * 128), 'Int64') AS y_to FROM "kanon_run_cells2" AS placed UNION ALL SELECT 2 AS grid, placed.cell AS cell, accurateCast(toString(0 + (intDiv(cell, 2) + 0) * 640), 'Int64') AS x_from, accurateCast(toString(0 + (intDiv(cell, 2) + 2) * 640), 'Int64') AS x_to, accurateCast(toString(0 + ((intDiv(cell, 1)) % 2 + 0) * 128), 'Int64') AS y_from, accurateCast(toString(0 + ((intDiv(cell, 1)) % 2 + 2) * 128), 'Int64') AS y_to FROM "kanon_run_cells4" AS placed;
+
+-- positions/labels
+CREATE TEMPORARY TABLE "kanon_run_labels" ENGINE = Memory AS SELECT cells.grid AS grid, cells.cell AS cell, cells.x_from AS x_from, cells.x_to AS x_to, cells.y_from AS y_from, cells.y_to AS y_to, '[' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."x_from"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ', ' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."x_to"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ')' AS x_label, '[' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."y_from"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ', ' || toDecimalString(accurateCast(toString(accurateCast(toString(cells."y_to"), 'Decimal(18, 0)') * toDecimal128('0.1', 1)), 'Decimal(28, 1)'), toUInt8('1')) || ')' AS y_label FROM "kanon_run_edges" AS cells;
+
+-- positions/examined
+SELECT COALESCE(SUM(class_rows), 0) AS class_rows, COUNT(*) AS class_count, MIN(people) AS fewest_people, COALESCE(SUM(CASE WHEN people < needed THEN 1 ELSE 0 END), 0) AS small_classes, COALESCE(SUM(astray), 0) AS astray_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0") AS all_rows, (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE grid IS NULL) AS left_out_rows FROM (SELECT assigned.grid, assigned.cell, COUNT(*) AS class_rows, COUNT(DISTINCT assigned.who) AS people, 3 AS needed, SUM(CASE WHEN labels.x_from <= assigned.x_units AND assigned.x_units < labels.x_to AND labels.y_from <= assigned.y_units AND assigned.y_units < labels.y_to THEN 0 ELSE 1 END) AS astray FROM "kanon_run_assigned0" AS assigned LEFT JOIN "kanon_run_labels" AS labels ON assigned.grid = labels.grid AND assigned.cell = labels.cell WHERE NOT (assigned.grid IS NULL) GROUP BY assigned.grid, assigned.cell) AS classes;
+
+-- positions/present
+SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, 3 AS needed FROM "kanon_run_assigned0" AS assigned WHERE grid = 1 GROUP BY cell) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT accurateCast(toString(bitAnd(position_key, 3)), 'Int64') AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT (position_key IS NULL)) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
+
+-- positions/present
+SELECT COUNT(*) AS cell_count, MIN(counted.people) AS fewest_people, COALESCE(SUM(CASE WHEN counted.people IS NULL OR counted.people < used.needed THEN 1 ELSE 0 END), 0) AS small_cells FROM (SELECT cell, 3 AS needed FROM "kanon_run_assigned0" AS assigned WHERE grid = 2 GROUP BY cell) AS used LEFT JOIN (SELECT cell, COUNT(DISTINCT who) AS people FROM (SELECT accurateCast(toString(bitAnd(position_key, 0)), 'Int64') AS cell, who FROM "kanon_run_assigned0" AS assigned WHERE NOT (position_key IS NULL)) AS everyone GROUP BY cell) AS counted ON used.cell = counted.cell;
+
 -- frequency/raw
 CREATE TEMPORARY TABLE "kanon_run_raw" ENGINE = Memory AS SELECT CASE WHEN "kanon_source"."weight" = 0 THEN 0 WHEN "kanon_source"."weight" <> "kanon_source"."weight" THEN toFloat32('nan') ELSE "kanon_source"."weight" END AS "q0", if«frequency/raw 1» AS "q1", "kanon_source"."seen" AS "q2", if«frequency/raw 4» AS "v0", "kanon_source"."person" AS "unit", COUNT(*) AS row_count FROM "clinic"."visits" AS kanon_source GROUP BY CASE WHEN "kanon_source"."weight" = 0 THEN 0 WHEN "kanon_source"."weight" <> "kanon_source"."weight" THEN toFloat32('nan') ELSE "kanon_source"."weight" END, if«frequency/raw 1», "kanon_source"."seen", if«frequency/raw 4», "kanon_source"."person";
 

@@ -1043,6 +1043,294 @@ DROP TABLE IF EXISTS "kanon_run_known";
 -- engines/scratch/drop
 DROP TABLE IF EXISTS "kanon_run_population0";
 
+-- «positions/points 2»
+((CAST(((("x_units" - 0)) - (("x_units" - 0)) % (640)) / (640) AS BIGINT)) * 1152921504606846976 + (CAST(((("y_units" - 0)) - (("y_units" - 0)) % (128)) / (128) AS BIGINT)) * 576460752303423488 + (CAST(((("t_units" - 0)) - (("t_units" - 0)) % (3600)) / (3600) AS BIGINT) - (CAST(((("t_units" - 0)) - (("t_units" - 0)) % (86400)) / (86400) AS BIGINT)) * 24) * 1 + (CAST(((("t_units" - 0)) - (("t_units" - 0)) % (86400)) / (86400) AS BIGINT)) * 32 AS BIGINT)
+
+-- «positions/points 3»
+(CASE WHEN "year_part" >= 1970 THEN (365 * ("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END) + CAST(((("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) - (("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) % (4)) / (4) AS BIGINT) - CAST(((("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) - (("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) % (100)) / (100) AS BIGINT) + CAST(((("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) - (("year_part" - CASE WHEN "month_part" <= 2 THEN 1 ELSE 0 END)) % (400)) / (400) AS BIGINT) + CAST((((153 * ("month_part" + CASE WHEN "month_part" > 2 THEN -3 ELSE 9 END) + 2)) - ((153 * ("month_part" + CASE WHEN "month_part" > 2 THEN -3 ELSE 9 END) + 2)) % (5)) / (5) AS BIGINT) + "day_part" - 719469) * 86400 + "hour_part" * 3600 + "minute_part" * 60 + "second_part" END AS BIGINT)
+
+-- «positions/points 1»
+(SELECT "who", "kept0", "x_units", "y_units", "t_units", CASE WHEN "x_units" >= 0 AND "x_units" < 1280 AND "y_units" >= 0 AND "y_units" < 256 AND "t_units" >= 0 AND "t_units" < 1556444031219243417600 THEN CAST«positions/points 2» END AS "position_key" FROM (SELECT "who", "kept0", "x_units", "y_units", CAST«positions/points 3» AS "t_units" FROM (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "who", "kanon_source"."sex" AS "kept0", CAST(DATE_PART(YEAR, "kanon_source"."at") AS BIGINT) AS "year_part", CAST(DATE_PART(MONTH, "kanon_source"."at") AS BIGINT) AS "month_part", CAST(DATE_PART(DAY, "kanon_source"."at") AS BIGINT) AS "day_part", CAST(DATE_PART(HOUR, "kanon_source"."at") AS BIGINT) AS "hour_part", CAST(DATE_PART(MINUTE, "kanon_source"."at") AS BIGINT) AS "minute_part", CAST(FLOOR(DATE_PART(SECOND, "kanon_source"."at")) AS BIGINT) AS "second_part", CASE WHEN "kanon_source"."age" >= -1 AND "kanon_source"."age" <= 129 THEN CAST(FLOOR((CAST("kanon_source"."age" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."age" AS DECIMAL(28, 10)) > "kanon_source"."age" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "x_units", CASE WHEN "kanon_source"."weight" >= -1 AND "kanon_source"."weight" <= 27 THEN CAST(FLOOR((CAST("kanon_source"."weight" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."weight" AS DECIMAL(28, 10)) > "kanon_source"."weight" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "y_units" FROM "clinic"."visits" AS "kanon_source") AS "measured") AS "timed")
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" AS SELECT "position_key", "who", COUNT(*) AS "row_count" FROM «positions/points 1» AS "keyed" GROUP BY "position_key", "who";
+
+-- positions/totals
+SELECT COALESCE(SUM("row_count"), 0) AS "row_count", COALESCE(SUM(CASE WHEN "position_key" IS NULL THEN "row_count" ELSE 0 END), 0) AS "outside_rows", COALESCE(SUM(CASE WHEN "who" IS NULL THEN "row_count" ELSE 0 END), 0) AS "unknown_rows", 0 AS "wrong_wishes" FROM "kanon_run_points" AS "points";
+
+-- positions/inside
+CREATE TEMPORARY TABLE "kanon_run_inside" AS SELECT "position_key", "who", "row_count" FROM "kanon_run_points" AS "points" WHERE NOT "position_key" IS NULL;
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM "kanon_run_inside") AS "row_count";
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" AS SELECT "cell", COUNT(*) AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) AS "cell" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells1" AS "cells";
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells2" AS "cells";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_inside" AS "points" LEFT JOIN "kanon_run_cells2" AS "cells" ON CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_parted3" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells4" AS "cells";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_parted3" AS "points" LEFT JOIN "kanon_run_cells4" AS "cells" ON CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- engines/scratch/size
+SELECT (SELECT COUNT(*) FROM "kanon_run_parted5") AS "row_count";
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells6" AS SELECT "cell", COUNT(*) AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) AS "cell" FROM "kanon_run_parted5" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(*) >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells6" AS "cells";
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells7" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_parted5" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells7" AS "cells";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted8" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_parted5" AS "points" LEFT JOIN "kanon_run_cells7" AS "cells" ON CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells9" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_parted8" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/size
+SELECT COUNT(*) AS "cell_count", COALESCE(SUM("point_count"), 0) AS "point_count" FROM "kanon_run_cells9" AS "cells";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted10" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_parted8" AS "points" LEFT JOIN "kanon_run_cells9" AS "cells" ON CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM("row_count"), 0) AS "left_rows" FROM (SELECT "row_count" FROM "kanon_run_parted10" AS "points") AS "remaining";
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" AS SELECT "points"."who", "points"."kept0", "points"."x_units", "points"."y_units", "points"."t_units", "points"."position_key", CASE WHEN NOT "grid1"."cell" IS NULL THEN 1 WHEN NOT "grid2"."cell" IS NULL THEN 2 WHEN NOT "grid3"."cell" IS NULL THEN 3 WHEN NOT "grid4"."cell" IS NULL THEN 4 END AS "grid", CASE WHEN NOT "grid1"."cell" IS NULL THEN "grid1"."cell" WHEN NOT "grid2"."cell" IS NULL THEN "grid2"."cell" WHEN NOT "grid3"."cell" IS NULL THEN "grid3"."cell" WHEN NOT "grid4"."cell" IS NULL THEN "grid4"."cell" END AS "cell" FROM «positions/points 1» AS "points" LEFT JOIN "kanon_run_cells2" AS "grid1" ON CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) = "grid1"."cell" LEFT JOIN "kanon_run_cells4" AS "grid2" ON CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) = "grid2"."cell" LEFT JOIN "kanon_run_cells7" AS "grid3" ON CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) = "grid3"."cell" LEFT JOIN "kanon_run_cells9" AS "grid4" ON CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) = "grid4"."cell";
+
+-- positions/cells
+CREATE TEMPORARY TABLE "kanon_run_edges" AS SELECT 1 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS "y_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS "t_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS "t_to" FROM "kanon_run_cells2" AS "placed" UNION ALL SELECT 2 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS "y_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS "t_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 3600 AS BIGINT) AS "t_to" FROM "kanon_run_cells4" AS "placed" UNION ALL SELECT 3 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 1) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS "y_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS "t_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS "t_to" FROM "kanon_run_cells7" AS "placed" UNION ALL SELECT 4 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (1152921504606846976)) / (1152921504606846976) AS BIGINT) + 2) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (576460752303423488)) / (576460752303423488) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS "y_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 AS BIGINT) AS "t_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 32) * 3600 + ((CAST((("cell") - ("cell") % (32)) / (32) AS BIGINT)) % 18014398509481984) * 86400 + 86400 AS BIGINT) AS "t_to" FROM "kanon_run_cells9" AS "placed";
+
+-- «positions/times 1»
+(("day_of_era" - CAST((("day_of_era") - ("day_of_era") % (1460)) / (1460) AS BIGINT) + CAST((("day_of_era") - ("day_of_era") % (36524)) / (36524) AS BIGINT) - CAST((("day_of_era") - ("day_of_era") % (146096)) / (146096) AS BIGINT)))
+
+-- positions/times
+CREATE TEMPORARY TABLE "kanon_run_times" AS SELECT "t", CAST("year_part" AS VARCHAR) || '-' || CASE WHEN "month_part" < 10 THEN '0' ELSE '' END || CAST("month_part" AS VARCHAR) || '-' || CASE WHEN "day_part" < 10 THEN '0' ELSE '' END || CAST("day_part" AS VARCHAR) || ' ' || CASE WHEN "hour_part" < 10 THEN '0' ELSE '' END || CAST("hour_part" AS VARCHAR) || ':' || CASE WHEN "minute_part" < 10 THEN '0' ELSE '' END || CAST("minute_part" AS VARCHAR) || ':' || CASE WHEN "second_part" < 10 THEN '0' ELSE '' END || CAST("second_part" AS VARCHAR) AS "t_text" FROM (SELECT "t", "year_of_march" + CASE WHEN "month_of_march" < 10 THEN 0 ELSE 1 END AS "year_part", "month_of_march" + CASE WHEN "month_of_march" < 10 THEN 3 ELSE -9 END AS "month_part", "day_of_year" - CAST((((153 * "month_of_march" + 2)) - ((153 * "month_of_march" + 2)) % (5)) / (5) AS BIGINT) + 1 AS "day_part", CAST((("second_of_day") - ("second_of_day") % (3600)) / (3600) AS BIGINT) AS "hour_part", CAST((("second_of_day") - ("second_of_day") % (60)) / (60) AS BIGINT) % 60 AS "minute_part", "second_of_day" % 60 AS "second_part" FROM (SELECT "t", "second_of_day", "year_of_march", "day_of_year", CAST((((5 * "day_of_year" + 2)) - ((5 * "day_of_year" + 2)) % (153)) / (153) AS BIGINT) AS "month_of_march" FROM (SELECT "t", "second_of_day", "year_of_era" + "era" * 400 AS "year_of_march", "day_of_era" - (365 * "year_of_era" + CAST((("year_of_era") - ("year_of_era") % (4)) / (4) AS BIGINT) - CAST((("year_of_era") - ("year_of_era") % (100)) / (100) AS BIGINT)) AS "day_of_year" FROM (SELECT "t", "second_of_day", "era", "day_of_era", CAST((«positions/times 1» - «positions/times 1» % (365)) / (365) AS BIGINT) AS "year_of_era" FROM (SELECT "t", "second_of_day", "era", "day_number" - "era" * 146097 AS "day_of_era" FROM (SELECT "t", "t" % 86400 AS "second_of_day", CAST((("t") - ("t") % (86400)) / (86400) AS BIGINT) + 719468 AS "day_number", CAST((((CAST((("t") - ("t") % (86400)) / (86400) AS BIGINT) + 719468)) - ((CAST((("t") - ("t") % (86400)) / (86400) AS BIGINT) + 719468)) % (146097)) / (146097) AS BIGINT) AS "era" FROM (SELECT DISTINCT "t" FROM (SELECT "t_from" AS "t" FROM "kanon_run_edges" AS "cells" UNION ALL SELECT "t_to" AS "t" FROM "kanon_run_edges" AS "cells") AS "ends") AS "times") AS "days") AS "eras") AS "years") AS "marches") AS "months") AS "dated";
+
+-- positions/labels
+CREATE TEMPORARY TABLE "kanon_run_labels" AS SELECT "cells"."grid" AS "grid", "cells"."cell" AS "cell", "cells"."x_from" AS "x_from", "cells"."x_to" AS "x_to", "cells"."y_from" AS "y_from", "cells"."y_to" AS "y_to", "cells"."t_from" AS "t_from", "cells"."t_to" AS "t_to", '[' || "starts"."t_text" || ', ' || "finishes"."t_text" || ')' AS "t_label", '[' || CAST(CAST(CAST("cells"."x_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ', ' || CAST(CAST(CAST("cells"."x_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ')' AS "x_label", '[' || CAST(CAST(CAST("cells"."y_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ', ' || CAST(CAST(CAST("cells"."y_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ')' AS "y_label" FROM "kanon_run_edges" AS "cells" JOIN "kanon_run_times" AS "starts" ON "cells"."t_from" = "starts"."t" JOIN "kanon_run_times" AS "finishes" ON "cells"."t_to" = "finishes"."t";
+
+-- «positions/examined 1»
+(CASE WHEN "labels"."x_from" <= "assigned"."x_units" AND "assigned"."x_units" < "labels"."x_to" AND "labels"."y_from" <= "assigned"."y_units" AND "assigned"."y_units" < "labels"."y_to" AND "labels"."t_from" <= "assigned"."t_units" AND "assigned"."t_units" < "labels"."t_to" THEN 0 ELSE 1 END)
+
+-- positions/examined
+SELECT COALESCE(SUM("class_rows"), 0) AS "class_rows", COUNT(*) AS "class_count", MIN("people") AS "fewest_people", COALESCE(SUM(CASE WHEN "people" < "needed" THEN 1 ELSE 0 END), 0) AS "small_classes", COALESCE(SUM("astray"), 0) AS "astray_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0") AS "all_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE "grid" IS NULL) AS "left_out_rows" FROM (SELECT "assigned"."grid", "assigned"."cell", COUNT(*) AS "class_rows", COUNT(DISTINCT "assigned"."who") AS "people", 3 AS "needed", SUM«positions/examined 1» AS "astray" FROM "kanon_run_assigned0" AS "assigned" LEFT JOIN "kanon_run_labels" AS "labels" ON "assigned"."grid" = "labels"."grid" AND "assigned"."cell" = "labels"."cell" WHERE NOT "assigned"."grid" IS NULL GROUP BY "assigned"."grid", "assigned"."cell") AS "classes";
+
+-- positions/histories
+CREATE TEMPORARY TABLE "kanon_run_histories" AS SELECT DISTINCT "who", "grid", "cell" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "grid" IS NULL;
+
+-- positions/events
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_events" AS SELECT "who", "day_number", "t", "element0", "element1", "grid", "cell" FROM (SELECT "who", CAST((("t_units") - ("t_units") % (86400)) / (86400) AS BIGINT) AS "day_number", "t_units" AS "t", "grid", "cell", CASE WHEN "x_units" >= 0 AND "x_units" < 15 AND "y_units" >= 0 AND "y_units" < 10 AND "t_units" % 86400 >= 25200 AND "t_units" % 86400 < 32400 THEN 1 ELSE 0 END AS "element0", CASE WHEN "x_units" >= 0 AND "x_units" < 15 AND "y_units" >= 0 AND "y_units" < 10 AND "t_units" % 86400 >= 25200 AND "t_units" % 86400 < 32400 THEN 1 ELSE 0 END AS "element1" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "position_key" IS NULL) AS "seen" WHERE "element0" = 1 OR "element1" = 1;
+
+-- positions/first
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_days0" AS SELECT "who", "day_number", MIN("t") AS "t" FROM "kanon_run_lbqid0_events" AS "events" WHERE "element0" = 1 AND ("day_number" + 3) % 7 < 5 GROUP BY "who", "day_number";
+
+-- positions/next
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_days1" AS SELECT "events"."who" AS "who", "events"."day_number" AS "day_number", MIN("events"."t") AS "t" FROM "kanon_run_lbqid0_events" AS "events" JOIN "kanon_run_lbqid0_days0" AS "earlier" ON "events"."who" = "earlier"."who" AND "events"."day_number" = "earlier"."day_number" AND "events"."t" > "earlier"."t" WHERE "events"."element1" = 1 GROUP BY "events"."who", "events"."day_number";
+
+-- «positions/requests 1»
+(SELECT "who" FROM (SELECT "who", CAST(((("day_number" + 3)) - (("day_number" + 3)) % (7)) / (7) AS BIGINT) AS "week_number" FROM "kanon_run_lbqid0_days1" AS "matched" GROUP BY "who", CAST(((("day_number" + 3)) - (("day_number" + 3)) % (7)) / (7) AS BIGINT) HAVING COUNT(*) >= 2) AS "weeks" GROUP BY "who" HAVING COUNT(*) >= 1)
+
+-- positions/requests
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_requests" AS SELECT "events"."who" AS "who", "events"."grid" AS "grid", "events"."cell" AS "cell" FROM "kanon_run_lbqid0_events" AS "events" JOIN "kanon_run_lbqid0_days1" AS "days" ON "events"."who" = "days"."who" AND "events"."day_number" = "days"."day_number" JOIN «positions/requests 1» AS "matching" ON "events"."who" = "matching"."who" WHERE NOT "events"."grid" IS NULL GROUP BY "events"."who", "events"."grid", "events"."cell";
+
+-- positions/consistent
+SELECT COUNT(*) AS "matching", MIN("people") AS "fewest_people", COALESCE(SUM(CASE WHEN "people" < "needed" THEN 1 ELSE 0 END), 0) AS "exposed" FROM (SELECT "who", MAX("needed") AS "needed", COUNT(*) AS "people" FROM (SELECT "requests"."who" AS "who", "histories"."who" AS "other", "sizes"."needed" AS "needed" FROM "kanon_run_lbqid0_requests" AS "requests" JOIN (SELECT "who", COUNT(*) AS "cell_count", 3 AS "needed" FROM "kanon_run_lbqid0_requests" AS "own" GROUP BY "who") AS "sizes" ON "requests"."who" = "sizes"."who" JOIN "kanon_run_histories" AS "histories" ON "requests"."grid" = "histories"."grid" AND "requests"."cell" = "histories"."cell" GROUP BY "requests"."who", "histories"."who", "sizes"."needed", "sizes"."cell_count" HAVING COUNT(*) = "sizes"."cell_count") AS "pairs" GROUP BY "who") AS "counted";
+
+-- positions/levels
+SELECT "grid", COUNT(DISTINCT "cell") AS "cell_count", COUNT(*) AS "row_count" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "grid" IS NULL GROUP BY "grid";
+
+-- positions/release
+CREATE TABLE "clinic"."kanon_run_release" AS SELECT "labels"."x_label" AS "age", "assigned"."kept0" AS "sex" FROM "kanon_run_assigned0" AS "assigned" JOIN "kanon_run_labels" AS "labels" ON "assigned"."grid" = "labels"."grid" AND "assigned"."cell" = "labels"."cell" ORDER BY RANDOM();
+
+-- positions/differing
+SELECT COALESCE(SUM(CASE WHEN "written" = "examined" THEN 0 ELSE 1 END), 0) AS "differing", COALESCE(SUM(CASE WHEN "label_count" > 1 THEN 1 ELSE 0 END), 0) AS "ambiguous" FROM (SELECT "age", SUM("written") AS "written", SUM("examined") AS "examined", SUM("label_count") AS "label_count" FROM (SELECT "age", 1 AS "written", 0 AS "examined", 0 AS "label_count" FROM "clinic"."kanon_run_release" AS "released" UNION ALL SELECT "labels"."x_label", 0 AS "written", COALESCE("classes"."class_rows", 0) AS "examined", 1 AS "label_count" FROM "kanon_run_labels" AS "labels" LEFT JOIN (SELECT "grid", "cell", COUNT(*) AS "class_rows" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "grid" IS NULL GROUP BY "grid", "cell") AS "classes" ON "labels"."grid" = "classes"."grid" AND "labels"."cell" = "classes"."cell") AS "both_sides" GROUP BY "age") AS "compared";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_requests";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_days1";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_days0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_lbqid0_events";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_histories";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_labels";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_times";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_edges";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_assigned0";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted10";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells9";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted8";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells7";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells6";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted5";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells4";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_parted3";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells2";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_cells1";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_inside";
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_points";
+
+-- «positions/points 4»
+(SELECT "who", "wish", "kept0", "x_units", "y_units", "t_units", CASE WHEN "x_units" >= 0 AND "x_units" < 1280 AND "y_units" >= 0 AND "y_units" < 256 AND "t_units" >= 0 AND "t_units" < 1556444031219243417600 THEN CAST«positions/points 2» END AS "position_key" FROM (SELECT "who", "wish", "kept0", "x_units", "y_units", CAST«positions/points 3» AS "t_units" FROM (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "who", COALESCE("kanon_source"."person", 3) AS "wish", "kanon_source"."sex" AS "kept0", CAST(DATE_PART(YEAR, "kanon_source"."at") AS BIGINT) AS "year_part", CAST(DATE_PART(MONTH, "kanon_source"."at") AS BIGINT) AS "month_part", CAST(DATE_PART(DAY, "kanon_source"."at") AS BIGINT) AS "day_part", CAST(DATE_PART(HOUR, "kanon_source"."at") AS BIGINT) AS "hour_part", CAST(DATE_PART(MINUTE, "kanon_source"."at") AS BIGINT) AS "minute_part", CAST(FLOOR(DATE_PART(SECOND, "kanon_source"."at")) AS BIGINT) AS "second_part", CASE WHEN "kanon_source"."age" >= -1 AND "kanon_source"."age" <= 129 THEN CAST(FLOOR((CAST("kanon_source"."age" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."age" AS DECIMAL(28, 10)) > "kanon_source"."age" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "x_units", CASE WHEN "kanon_source"."weight" >= -1 AND "kanon_source"."weight" <= 27 THEN CAST(FLOOR((CAST("kanon_source"."weight" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."weight" AS DECIMAL(28, 10)) > "kanon_source"."weight" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "y_units" FROM "clinic"."visits" AS "kanon_source") AS "measured") AS "timed")
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" AS SELECT "position_key", "who", "wish", COUNT(*) AS "row_count" FROM «positions/points 4» AS "keyed" GROUP BY "position_key", "who", "wish";
+
+-- positions/totals
+SELECT COALESCE(SUM("row_count"), 0) AS "row_count", COALESCE(SUM(CASE WHEN "position_key" IS NULL THEN "row_count" ELSE 0 END), 0) AS "outside_rows", COALESCE(SUM(CASE WHEN "who" IS NULL THEN "row_count" ELSE 0 END), 0) AS "unknown_rows", COALESCE(SUM(CASE WHEN "wish" < 1 THEN "row_count" ELSE 0 END), 0) AS "wrong_wishes" FROM "kanon_run_points" AS "points";
+
+-- positions/inside
+CREATE TEMPORARY TABLE "kanon_run_inside" AS SELECT "position_key", "who", "wish", "row_count" FROM "kanon_run_points" AS "points" WHERE NOT "position_key" IS NULL;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" AS SELECT "cell", COUNT(*) AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) AS "cell", "points"."wish" AS "wish" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(*) >= MIN("wish");
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" AS SELECT "cell", MAX("wish") AS "most", COUNT(*) AS "point_count" FROM (SELECT "cell", "wish", SUM("newcomers") OVER (PARTITION BY "cell" ORDER BY "wish") AS "people" FROM (SELECT "cell", "wish", SUM(CASE WHEN "place" = 1 THEN 1 ELSE 0 END) AS "newcomers" FROM (SELECT "cell", "wish", ROW_NUMBER() OVER (PARTITION BY "cell", "who" ORDER BY "wish") AS "place" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) AS "cell", "points"."who" AS "who", "points"."wish" AS "wish" FROM "kanon_run_inside" AS "points") AS "placed") AS "ordered" GROUP BY "cell", "wish") AS "arriving") AS "counted" WHERE "people" >= "wish" GROUP BY "cell";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" AS SELECT "points"."position_key", "points"."who", "points"."wish", "points"."row_count" FROM "kanon_run_inside" AS "points" LEFT JOIN "kanon_run_cells2" AS "cells" ON CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) = "cells"."cell" AND "points"."wish" <= "cells"."most" WHERE "cells"."cell" IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" AS SELECT "cell", MAX("wish") AS "most", COUNT(*) AS "point_count" FROM (SELECT "cell", "wish", SUM("newcomers") OVER (PARTITION BY "cell" ORDER BY "wish") AS "people" FROM (SELECT "cell", "wish", SUM(CASE WHEN "place" = 1 THEN 1 ELSE 0 END) AS "newcomers" FROM (SELECT "cell", "wish", ROW_NUMBER() OVER (PARTITION BY "cell", "who" ORDER BY "wish") AS "place" FROM (SELECT CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) AS "cell", "points"."who" AS "who", "points"."wish" AS "wish" FROM "kanon_run_parted3" AS "points") AS "placed") AS "ordered" GROUP BY "cell", "wish") AS "arriving") AS "counted" WHERE "people" >= "wish" GROUP BY "cell";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" AS SELECT "points"."position_key", "points"."who", "points"."wish", "points"."row_count" FROM "kanon_run_parted3" AS "points" LEFT JOIN "kanon_run_cells4" AS "cells" ON CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) = "cells"."cell" AND "points"."wish" <= "cells"."most" WHERE "cells"."cell" IS NULL;
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells6" AS SELECT "cell", COUNT(*) AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) AS "cell", "points"."wish" AS "wish" FROM "kanon_run_parted5" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(*) >= MIN("wish");
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells7" AS SELECT "cell", MAX("wish") AS "most", COUNT(*) AS "point_count" FROM (SELECT "cell", "wish", SUM("newcomers") OVER (PARTITION BY "cell" ORDER BY "wish") AS "people" FROM (SELECT "cell", "wish", SUM(CASE WHEN "place" = 1 THEN 1 ELSE 0 END) AS "newcomers" FROM (SELECT "cell", "wish", ROW_NUMBER() OVER (PARTITION BY "cell", "who" ORDER BY "wish") AS "place" FROM (SELECT CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) AS "cell", "points"."who" AS "who", "points"."wish" AS "wish" FROM "kanon_run_parted5" AS "points") AS "placed") AS "ordered" GROUP BY "cell", "wish") AS "arriving") AS "counted" WHERE "people" >= "wish" GROUP BY "cell";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted8" AS SELECT "points"."position_key", "points"."who", "points"."wish", "points"."row_count" FROM "kanon_run_parted5" AS "points" LEFT JOIN "kanon_run_cells7" AS "cells" ON CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) = "cells"."cell" AND "points"."wish" <= "cells"."most" WHERE "cells"."cell" IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells9" AS SELECT "cell", MAX("wish") AS "most", COUNT(*) AS "point_count" FROM (SELECT "cell", "wish", SUM("newcomers") OVER (PARTITION BY "cell" ORDER BY "wish") AS "people" FROM (SELECT "cell", "wish", SUM(CASE WHEN "place" = 1 THEN 1 ELSE 0 END) AS "newcomers" FROM (SELECT "cell", "wish", ROW_NUMBER() OVER (PARTITION BY "cell", "who" ORDER BY "wish") AS "place" FROM (SELECT CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) AS "cell", "points"."who" AS "who", "points"."wish" AS "wish" FROM "kanon_run_parted8" AS "points") AS "placed") AS "ordered" GROUP BY "cell", "wish") AS "arriving") AS "counted" WHERE "people" >= "wish" GROUP BY "cell";
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted10" AS SELECT "points"."position_key", "points"."who", "points"."wish", "points"."row_count" FROM "kanon_run_parted8" AS "points" LEFT JOIN "kanon_run_cells9" AS "cells" ON CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) = "cells"."cell" AND "points"."wish" <= "cells"."most" WHERE "cells"."cell" IS NULL;
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" AS SELECT "points"."who", "points"."wish", "points"."kept0", "points"."x_units", "points"."y_units", "points"."t_units", "points"."position_key", CASE WHEN NOT "grid1"."cell" IS NULL THEN 1 WHEN NOT "grid2"."cell" IS NULL THEN 2 WHEN NOT "grid3"."cell" IS NULL THEN 3 WHEN NOT "grid4"."cell" IS NULL THEN 4 END AS "grid", CASE WHEN NOT "grid1"."cell" IS NULL THEN "grid1"."cell" WHEN NOT "grid2"."cell" IS NULL THEN "grid2"."cell" WHEN NOT "grid3"."cell" IS NULL THEN "grid3"."cell" WHEN NOT "grid4"."cell" IS NULL THEN "grid4"."cell" END AS "cell" FROM «positions/points 4» AS "points" LEFT JOIN "kanon_run_cells2" AS "grid1" ON CAST(BITAND("points"."position_key", 2305843009213693951) AS BIGINT) = "grid1"."cell" AND "points"."wish" <= "grid1"."most" LEFT JOIN "kanon_run_cells4" AS "grid2" ON CAST(BITAND("points"."position_key", 576460752303423487) AS BIGINT) = "grid2"."cell" AND "points"."wish" <= "grid2"."most" LEFT JOIN "kanon_run_cells7" AS "grid3" ON CAST(BITAND("points"."position_key", 2305843009213693920) AS BIGINT) = "grid3"."cell" AND "points"."wish" <= "grid3"."most" LEFT JOIN "kanon_run_cells9" AS "grid4" ON CAST(BITAND("points"."position_key", 576460752303423456) AS BIGINT) = "grid4"."cell" AND "points"."wish" <= "grid4"."most";
+
+-- positions/examined
+SELECT COALESCE(SUM("class_rows"), 0) AS "class_rows", COUNT(*) AS "class_count", MIN("people") AS "fewest_people", COALESCE(SUM(CASE WHEN "people" < "needed" THEN 1 ELSE 0 END), 0) AS "small_classes", COALESCE(SUM("astray"), 0) AS "astray_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0") AS "all_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE "grid" IS NULL) AS "left_out_rows" FROM (SELECT "assigned"."grid", "assigned"."cell", COUNT(*) AS "class_rows", COUNT(DISTINCT "assigned"."who") AS "people", MAX("assigned"."wish") AS "needed", SUM«positions/examined 1» AS "astray" FROM "kanon_run_assigned0" AS "assigned" LEFT JOIN "kanon_run_labels" AS "labels" ON "assigned"."grid" = "labels"."grid" AND "assigned"."cell" = "labels"."cell" WHERE NOT "assigned"."grid" IS NULL GROUP BY "assigned"."grid", "assigned"."cell") AS "classes";
+
+-- positions/events
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_events" AS SELECT "who", "day_number", "t", "element0", "element1", "grid", "cell", "wish" FROM (SELECT "who", CAST((("t_units") - ("t_units") % (86400)) / (86400) AS BIGINT) AS "day_number", "t_units" AS "t", "grid", "cell", "wish", CASE WHEN "x_units" >= 0 AND "x_units" < 15 AND "y_units" >= 0 AND "y_units" < 10 AND "t_units" % 86400 >= 25200 AND "t_units" % 86400 < 32400 THEN 1 ELSE 0 END AS "element0", CASE WHEN "x_units" >= 0 AND "x_units" < 15 AND "y_units" >= 0 AND "y_units" < 10 AND "t_units" % 86400 >= 25200 AND "t_units" % 86400 < 32400 THEN 1 ELSE 0 END AS "element1" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "position_key" IS NULL) AS "seen" WHERE "element0" = 1 OR "element1" = 1;
+
+-- positions/requests
+CREATE TEMPORARY TABLE "kanon_run_lbqid0_requests" AS SELECT "events"."who" AS "who", "events"."grid" AS "grid", "events"."cell" AS "cell", MAX("events"."wish") AS "wish" FROM "kanon_run_lbqid0_events" AS "events" JOIN "kanon_run_lbqid0_days1" AS "days" ON "events"."who" = "days"."who" AND "events"."day_number" = "days"."day_number" JOIN «positions/requests 1» AS "matching" ON "events"."who" = "matching"."who" WHERE NOT "events"."grid" IS NULL GROUP BY "events"."who", "events"."grid", "events"."cell";
+
+-- positions/consistent
+SELECT COUNT(*) AS "matching", MIN("people") AS "fewest_people", COALESCE(SUM(CASE WHEN "people" < "needed" THEN 1 ELSE 0 END), 0) AS "exposed" FROM (SELECT "who", MAX("needed") AS "needed", COUNT(*) AS "people" FROM (SELECT "requests"."who" AS "who", "histories"."who" AS "other", "sizes"."needed" AS "needed" FROM "kanon_run_lbqid0_requests" AS "requests" JOIN (SELECT "who", COUNT(*) AS "cell_count", MAX("wish") AS "needed" FROM "kanon_run_lbqid0_requests" AS "own" GROUP BY "who") AS "sizes" ON "requests"."who" = "sizes"."who" JOIN "kanon_run_histories" AS "histories" ON "requests"."grid" = "histories"."grid" AND "requests"."cell" = "histories"."cell" GROUP BY "requests"."who", "histories"."who", "sizes"."needed", "sizes"."cell_count" HAVING COUNT(*) = "sizes"."cell_count") AS "pairs" GROUP BY "who") AS "counted";
+
+-- «positions/points 5»
+(SELECT "who", "kept0", "x_units", "y_units", CASE WHEN "x_units" >= 0 AND "x_units" < 1280 AND "y_units" >= 0 AND "y_units" < 256 THEN CAST((CAST(((("x_units" - 0)) - (("x_units" - 0)) % (640)) / (640) AS BIGINT)) * 2 + (CAST(((("y_units" - 0)) - (("y_units" - 0)) % (128)) / (128) AS BIGINT)) * 1 AS BIGINT) END AS "position_key" FROM (SELECT "who", "kept0", "x_units", "y_units" FROM (SELECT COLLATE(CAST("kanon_source"."dx" AS VARCHAR), '') AS "who", "kanon_source"."sex" AS "kept0", CASE WHEN "kanon_source"."age" >= -1 AND "kanon_source"."age" <= 129 THEN CAST(FLOOR((CAST("kanon_source"."age" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."age" AS DECIMAL(28, 10)) > "kanon_source"."age" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "x_units", CASE WHEN "kanon_source"."weight" >= -1 AND "kanon_source"."weight" <= 27 THEN CAST(FLOOR((CAST("kanon_source"."weight" AS DECIMAL(28, 10)) - CASE WHEN CAST("kanon_source"."weight" AS DECIMAL(28, 10)) > "kanon_source"."weight" THEN 0.0000000001 ELSE 0 END) * 10) AS BIGINT) END AS "y_units" FROM "clinic"."visits" AS "kanon_source") AS "measured") AS "timed")
+
+-- positions/points
+CREATE TEMPORARY TABLE "kanon_run_points" AS SELECT "position_key", "who", COUNT(*) AS "row_count" FROM «positions/points 5» AS "keyed" GROUP BY "position_key", "who";
+
+-- positions/candidates
+CREATE TEMPORARY TABLE "kanon_run_cells1" AS SELECT "cell", COUNT(*) AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 3) AS BIGINT) AS "cell" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(*) >= 3;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells2" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 3) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted3" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_inside" AS "points" LEFT JOIN "kanon_run_cells2" AS "cells" ON CAST(BITAND("points"."position_key", 3) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- positions/satisfied
+CREATE TEMPORARY TABLE "kanon_run_cells4" AS SELECT "cell", COUNT(DISTINCT "who") AS "point_count" FROM (SELECT CAST(BITAND("points"."position_key", 0) AS BIGINT) AS "cell", "points"."who" AS "who" FROM "kanon_run_inside" AS "points") AS "placed" GROUP BY "cell" HAVING COUNT(DISTINCT "who") >= 3;
+
+-- positions/parted
+CREATE TEMPORARY TABLE "kanon_run_parted5" AS SELECT "points"."position_key", "points"."who", "points"."row_count" FROM "kanon_run_parted3" AS "points" LEFT JOIN "kanon_run_cells4" AS "cells" ON CAST(BITAND("points"."position_key", 0) AS BIGINT) = "cells"."cell" WHERE "cells"."cell" IS NULL;
+
+-- positions/left
+SELECT COALESCE(SUM("row_count"), 0) AS "left_rows" FROM (SELECT "row_count" FROM "kanon_run_parted5" AS "points") AS "remaining";
+
+-- positions/assigned
+CREATE TEMPORARY TABLE "kanon_run_assigned0" AS SELECT "points"."who", "points"."kept0", "points"."x_units", "points"."y_units", "points"."position_key", CASE WHEN NOT "grid1"."cell" IS NULL THEN 1 WHEN NOT "grid2"."cell" IS NULL THEN 2 END AS "grid", CASE WHEN NOT "grid1"."cell" IS NULL THEN "grid1"."cell" WHEN NOT "grid2"."cell" IS NULL THEN "grid2"."cell" END AS "cell" FROM «positions/points 5» AS "points" LEFT JOIN "kanon_run_cells2" AS "grid1" ON CAST(BITAND("points"."position_key", 3) AS BIGINT) = "grid1"."cell" LEFT JOIN "kanon_run_cells4" AS "grid2" ON CAST(BITAND("points"."position_key", 0) AS BIGINT) = "grid2"."cell";
+
+-- positions/cells
+CREATE TEMPORARY TABLE "kanon_run_edges" AS SELECT 1 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (2)) / (2) AS BIGINT) + 1) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 2 + 1) * 128 AS BIGINT) AS "y_to" FROM "kanon_run_cells2" AS "placed" UNION ALL SELECT 2 AS "grid", "placed"."cell" AS "cell", CAST(0 + (CAST((("cell") - ("cell") % (2)) / (2) AS BIGINT) + 0) * 640 AS BIGINT) AS "x_from", CAST(0 + (CAST((("cell") - ("cell") % (2)) / (2) AS BIGINT) + 2) * 640 AS BIGINT) AS "x_to", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 2 + 0) * 128 AS BIGINT) AS "y_from", CAST(0 + ((CAST((("cell") - ("cell") % (1)) / (1) AS BIGINT)) % 2 + 2) * 128 AS BIGINT) AS "y_to" FROM "kanon_run_cells4" AS "placed";
+
+-- positions/labels
+CREATE TEMPORARY TABLE "kanon_run_labels" AS SELECT "cells"."grid" AS "grid", "cells"."cell" AS "cell", "cells"."x_from" AS "x_from", "cells"."x_to" AS "x_to", "cells"."y_from" AS "y_from", "cells"."y_to" AS "y_to", '[' || CAST(CAST(CAST("cells"."x_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ', ' || CAST(CAST(CAST("cells"."x_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ')' AS "x_label", '[' || CAST(CAST(CAST("cells"."y_from" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ', ' || CAST(CAST(CAST("cells"."y_to" AS DECIMAL(18, 0)) * 0.1 AS DECIMAL(28, 1)) AS VARCHAR) || ')' AS "y_label" FROM "kanon_run_edges" AS "cells";
+
+-- positions/examined
+SELECT COALESCE(SUM("class_rows"), 0) AS "class_rows", COUNT(*) AS "class_count", MIN("people") AS "fewest_people", COALESCE(SUM(CASE WHEN "people" < "needed" THEN 1 ELSE 0 END), 0) AS "small_classes", COALESCE(SUM("astray"), 0) AS "astray_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0") AS "all_rows", (SELECT COUNT(*) FROM "kanon_run_assigned0" WHERE "grid" IS NULL) AS "left_out_rows" FROM (SELECT "assigned"."grid", "assigned"."cell", COUNT(*) AS "class_rows", COUNT(DISTINCT "assigned"."who") AS "people", 3 AS "needed", SUM(CASE WHEN "labels"."x_from" <= "assigned"."x_units" AND "assigned"."x_units" < "labels"."x_to" AND "labels"."y_from" <= "assigned"."y_units" AND "assigned"."y_units" < "labels"."y_to" THEN 0 ELSE 1 END) AS "astray" FROM "kanon_run_assigned0" AS "assigned" LEFT JOIN "kanon_run_labels" AS "labels" ON "assigned"."grid" = "labels"."grid" AND "assigned"."cell" = "labels"."cell" WHERE NOT "assigned"."grid" IS NULL GROUP BY "assigned"."grid", "assigned"."cell") AS "classes";
+
+-- positions/present
+SELECT COUNT(*) AS "cell_count", MIN("counted"."people") AS "fewest_people", COALESCE(SUM(CASE WHEN "counted"."people" IS NULL OR "counted"."people" < "used"."needed" THEN 1 ELSE 0 END), 0) AS "small_cells" FROM (SELECT "cell", 3 AS "needed" FROM "kanon_run_assigned0" AS "assigned" WHERE "grid" = 1 GROUP BY "cell") AS "used" LEFT JOIN (SELECT "cell", COUNT(DISTINCT "who") AS "people" FROM (SELECT CAST(BITAND("position_key", 3) AS BIGINT) AS "cell", "who" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "position_key" IS NULL) AS "everyone" GROUP BY "cell") AS "counted" ON "used"."cell" = "counted"."cell";
+
+-- positions/present
+SELECT COUNT(*) AS "cell_count", MIN("counted"."people") AS "fewest_people", COALESCE(SUM(CASE WHEN "counted"."people" IS NULL OR "counted"."people" < "used"."needed" THEN 1 ELSE 0 END), 0) AS "small_cells" FROM (SELECT "cell", 3 AS "needed" FROM "kanon_run_assigned0" AS "assigned" WHERE "grid" = 2 GROUP BY "cell") AS "used" LEFT JOIN (SELECT "cell", COUNT(DISTINCT "who") AS "people" FROM (SELECT CAST(BITAND("position_key", 0) AS BIGINT) AS "cell", "who" FROM "kanon_run_assigned0" AS "assigned" WHERE NOT "position_key" IS NULL) AS "everyone" GROUP BY "cell") AS "counted" ON "used"."cell" = "counted"."cell";
+
 -- verbs/sqlmesh/violating
 -- 3-anonymity
 SELECT "class_rows", "class_size" FROM (SELECT "k0", "k1", "class_rows", "class_size", CASE WHEN ("class_size" >= 3) THEN 1 ELSE 0 END AS "satisfied" FROM (SELECT "q0" AS "k0", "q1" AS "k1", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_rows", CAST(CAST(COUNT(*) AS BIGINT) AS BIGINT) AS "class_size" FROM (SELECT "checked"."age" AS "q0", COLLATE(CAST("checked"."sex" AS VARCHAR), '') AS "q1", 1 AS "row_count" FROM this_model AS "checked") AS "frequency" GROUP BY "q0", "q1") AS "classes") AS "flagged" WHERE "satisfied" = 0;

@@ -13,6 +13,7 @@ __all__ = ["schema"]
 
 _SPECS = {
     "--table-spec": "TableSpec",
+    "--cloak-spec": "CloakSpec",
     "--perturb-spec": "PerturbSpec",
 }
 """The options that ask for the schema of a spec -> the class of :mod:`kanon_sql.spec` that has it."""
@@ -23,6 +24,7 @@ _RESULTS = {
     "--risk": "risk_schema",
     "--compare": "comparison_schema",
     "--tabulate": "tabulation_schema",
+    "--cloak": "cloak_schema",
     "--perturb": "perturbation_schema",
     "--parties": "parties_schema",
 }
@@ -38,9 +40,11 @@ def schema(
     of_risk: Annotated[bool, typer.Option("--risk", help="The schema of what risk measures.")] = False,
     of_compare: Annotated[bool, typer.Option("--compare", help="The schema of a comparison.")] = False,
     of_tabulate: Annotated[bool, typer.Option("--tabulate", help="The schema of the result of tabulate.")] = False,
+    of_cloak: Annotated[bool, typer.Option("--cloak", help="The schema of the result of cloak.")] = False,
     of_perturb: Annotated[bool, typer.Option("--perturb", help="The schema of the result of perturb.")] = False,
     of_parties: Annotated[bool, typer.Option("--parties", help="The schema of a result with --party.")] = False,
     table_spec: Annotated[bool, typer.Option("--table-spec", help="The schema of a table spec.")] = False,
+    cloak_spec: Annotated[bool, typer.Option("--cloak-spec", help="The schema of a cloak spec.")] = False,
     perturb_spec: Annotated[bool, typer.Option("--perturb-spec", help="The schema of a perturbation spec.")] = False,
 ) -> None:
     """Print the JSON Schema of the spec, or of a result.
@@ -48,8 +52,8 @@ def schema(
     Editors that know JSON Schema check a spec while you write it; programs that read
     results can rely on theirs.
     """
-    results = (result, of_audit, of_risk, of_compare, of_tabulate, of_perturb, of_parties)
-    given = dict(zip((*_RESULTS, *_SPECS), (*results, table_spec, perturb_spec), strict=True))
+    results = (result, of_audit, of_risk, of_compare, of_tabulate, of_cloak, of_perturb, of_parties)
+    given = dict(zip((*_RESULTS, *_SPECS), (*results, table_spec, cloak_spec, perturb_spec), strict=True))
     asked = [option for option, wanted in given.items() if wanted]
     with session(quiet=True, verbose=False):
         if len(asked) > 1:

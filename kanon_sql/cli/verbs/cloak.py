@@ -1,0 +1,77 @@
+"""``cloak``: publish positions and times, each row as fine as k people together allow."""
+
+from typing import Annotated
+
+import typer
+
+from kanon_sql.cli.given import MEMORY, load_cloak_spec, need_database
+from kanon_sql.cli.options import (
+    Database,
+    Format,
+    MemoryLimit,
+    OutputFormat,
+    Quiet,
+    ScratchMode,
+    SpecFile,
+    Threads,
+    Timeout,
+    Verbose,
+)
+from kanon_sql.cli.program import examples, program
+from kanon_sql.cli.session import session
+from kanon_sql.cli.written import exit_with, print_json, print_text
+from kanon_sql.errors import SpecError
+
+__all__ = ["cloak"]
+
+
+@program.command(
+    epilog=examples(
+        "kanon-sql cloak positions.yml -d clinic.duckdb",
+        "kanon-sql cloak positions.yml -d clinic.duckdb --preview",
+        "kanon-sql cloak positions.yml -d clinic.duckdb --format json -q",
+    )
+)
+def cloak(
+    spec_file: SpecFile,
+    database: Database = MEMORY,
+    preview: Annotated[
+        bool, typer.Option("--preview", help="Publish nothing, although the spec names a release.")
+    ] = False,
+    scratch: ScratchMode = None,
+    output: Format = OutputFormat.text,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    timeout: Timeout = None,
+    threads: Threads = None,
+    memory_limit: MemoryLimit = None,
+) -> None:
+    """Publish positions that k people share, or publish nothing.
+
+    The spec is a cloak spec: source, unit, position, time and k (kanon-sql schema
+    --cloak-spec). Every row gets the finest cell of a quad-tree and slice of time that
+    at least k people's rows are released with. Patterns of movement (LBQIDs) that the
+    spec names must be shared by k people too. Without a release in the spec the result
+    is only shown. Exit code 1 says that too many rows would be left out, or that a
+    pattern exposes somebody: nothing was published.
+    """
+    with session(quiet=quiet, verbose=verbose, spec=spec_file) as run:
+        from kanon_sql.report.positions import cloaking_text
+        from kanon_sql.verbs.cloak import cloak as run_cloak
+
+        spec = load_cloak_spec(spec_file)
+        publishes = spec.release is not None and not preview
+        if publishes and database == MEMORY:
+            raise SpecError("a release in :memory: would vanish with this process; give a database with -d FILE")
+        if publishes:
+            need_database(database)
+        engine = run.connect(
+            database, read_only=not publishes, threads=threads, memory_limit=memory_limit, scratch=scratch
+        )
+        result = run_cloak(engine, spec, preview=preview, timeout=timeout, report=run.report)
+        run.close()
+        if output is OutputFormat.json:
+            print_json(result.to_dict())
+        else:
+            print_text(cloaking_text(result))
+        exit_with(result.passed)

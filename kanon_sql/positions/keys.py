@@ -1,0 +1,197 @@
+"""The one GROUP BY over a source of positions: who was in which finest cell and slice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import Any
+
+from kanon_sql.engines import Column, Workspace
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.frequency import open_table, unknown_columns
+from kanon_sql.hierarchies import exact_value, whole_units
+from kanon_sql.positions.grid import Axis, Layout
+from kanon_sql.spec import CloakSpec, Wish
+from kanon_sql.sql import Relation, Sql, identifier, render, source_relation
+
+__all__ = ["Points", "points"]
+
+_SOURCE = "kanon_source"
+_NUMBERS = ("integer", "decimal", "float")
+_PARTS = ("year", "month", "day", "hour", "minute", "second")
+
+
+@dataclass(frozen=True)
+class Points:
+    """A source's positions.
+
+    Attributes:
+        layout: what their keys are made of.
+        columns: the source's columns by name.
+        keyed: the query of all rows with their keys; it reads the source.
+        table: who was in which finest cell and slice, a scratch table.
+        wishes: whether each row has a k of its own.
+        rows: rows of the source.
+        outside: of these, those without a key.
+        calendar: the kind of the column of time where it is no number: ``date`` or ``timestamp``.
+    """
+
+    layout: Layout
+    columns: Mapping[str, Column]
+    keyed: Sql
+    table: Relation
+    wishes: bool
+    rows: int
+    outside: int
+    calendar: str | None
+
+
+def points(workspace: Workspace, spec: CloakSpec) -> Points:
+    """Read the source's positions, by one GROUP BY.
+
+    Args:
+        workspace: where.
+        spec: names the columns, and says which cells and slices there are.
+
+    Raises:
+        SpecError: a column is not there or does not fit, nobody knows whose a row is, or rows lie outside of the bounds
+            and are to be refused.
+    """
+    columns = _columns(workspace, spec)
+    layout = Layout.of(spec)
+    keyed = _keyed(spec, layout, columns)
+    wishes = spec.k.column is not None
+    workspace.report("reading the source: one GROUP BY over cells, slices and people", None)
+    table = workspace.table("points")
+    workspace.execute("positions/points", target=table, keyed=keyed, wish=wishes)
+    found = workspace.row("positions/totals", points=table, wish=wishes)
+    rows, outside, unknown, wrong = (int(item) for item in found)
+    if unknown:
+        raise SpecError(
+            f"unit: {unknown:,} rows have NULL as {spec.unit!r}, so nobody knows whose they are; leave them out in a "
+            "source query, or give them one"
+        )
+    if wrong:
+        raise SpecError(f"k: {wrong:,} rows wish for less than 1 in {spec.k.column!r}; correct them in a source query")
+    if outside and spec.position.outside == "refuse":
+        raise SpecError(
+            f"position: {outside:,} rows have no position inside the bounds{_or_time(spec)}; widen the bounds, or "
+            "leave the rows out (outside: suppress), which counts against the limit of suppression"
+        )
+    if outside:
+        inside = workspace.table("inside")
+        workspace.execute("positions/inside", target=inside, points=table, wish=wishes)
+        table = inside
+    calendar = None if spec.time is None else columns[spec.time.column].kind
+    return Points(layout, columns, keyed, table, wishes, rows, outside, None if calendar == "integer" else calendar)
+
+
+def _or_time(spec: CloakSpec) -> str:
+    return "" if spec.time is None else ", or no time after the origin"
+
+
+# --- The source's columns ------------------------------------------------------------------
+
+
+def _columns(workspace: Workspace, spec: CloakSpec) -> Mapping[str, Column]:
+    opened = open_table(workspace.engine, spec, None)
+    named = [spec.unit, *spec.position.columns, *spec.keep]
+    named += [] if spec.time is None else [spec.time.column]
+    named += [] if spec.k.column is None else [spec.k.column]
+    problems = unknown_columns(opened.shown, opened.columns, dict.fromkeys(named), "which the spec names")
+    if not problems:
+        problems = list(_misfits(spec, opened.columns))
+    if problems:
+        raise SpecError(problems)
+    opened.refuse_inexact(workspace, dict.fromkeys(name for name in named if name not in spec.keep))
+    return opened.columns
+
+
+def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem]:
+    """Columns whose type does not fit their role."""
+    problems = []
+    for name in spec.position.columns:
+        if columns[name].kind not in _NUMBERS:
+            problems.append(
+                Problem(
+                    f"position: {name!r} is {columns[name].type}, and a coordinate is a number; cast it in a source "
+                    "query"
+                )
+            )
+    if spec.time is not None:
+        column = columns[spec.time.column]
+        if column.kind not in ("integer", "date", "timestamp"):
+            problems.append(
+                Problem(
+                    f"time: {column.name!r} is {column.type}; expected a date, a timestamp without time zone, or whole "
+                    "seconds since 1970; cast it in a source query, to the local time where it has a time zone"
+                )
+            )
+        if column.kind == "date" and any(width % 86_400 for width in spec.time.widths):
+            problems.append(
+                Problem(
+                    f"time: {column.name!r} is a date, and slices of dates are whole days: multiples of 86400 seconds"
+                )
+            )
+    if spec.k.column is not None and columns[spec.k.column].kind != "integer":
+        problems.append(Problem(f"k: {spec.k.column!r} is {columns[spec.k.column].type}; expected whole numbers"))
+    return problems
+
+
+def _keyed(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> Sql:
+    x, y = (
+        _coordinate(axis, layout.digits, columns[name])
+        for axis, name in zip((layout.x, layout.y), spec.position.columns, strict=True)
+    )
+    return render(
+        "positions/keyed",
+        source=source_relation(),
+        unit=exact_value(columns[spec.unit], _SOURCE),
+        wish=_wish(spec.k),
+        kept=list(spec.keep),
+        x=x,
+        y=y,
+        time=_time(spec, layout, columns),
+        steps=[step.fields() for step in layout.steps],
+    )
+
+
+def _coordinate(axis: Axis, digits: int, column: Column) -> dict[str, Any]:
+    """A coordinate in whole units, rounded down; what is far outside has none, so that nothing overflows."""
+    value = _of_source(column.name)
+    return {
+        **axis.fields(),
+        "value": value,
+        "units": whole_units(value, digits, column.kind == "integer"),
+        "least": floor(axis.low / 10**digits) - 1,
+        "most": ceil(axis.high / 10**digits) + 1,
+    }
+
+
+def _wish(wish: Wish) -> Sql | None:
+    if wish.column is None:
+        return None
+    return render("frequency/wish", value=_of_source(wish.column), default=wish.default)
+
+
+def _time(spec: CloakSpec, layout: Layout, columns: Mapping[str, Column]) -> dict[str, Any] | None:
+    if spec.time is None:
+        return None
+    column = columns[spec.time.column]
+    value = _of_source(column.name)
+    if column.kind == "integer":
+        parts, seconds = [{"name": "second_part", "sql": value}], Sql("second_part")
+    else:
+        clock = column.kind == "timestamp"
+        parts = [
+            {"name": f"{part}_part", "sql": render("positions/part", part=part, value=value)}
+            for part in (_PARTS if clock else _PARTS[:3])
+        ]
+        seconds = render("positions/seconds", clock=clock)
+    low = layout.origin
+    return {"low": low, "high": low + layout.seconds, "parts": parts, "seconds": seconds}
+
+
+def _of_source(name: str) -> Sql:
+    return Sql(f"{_SOURCE}.{identifier(name)}")

@@ -1,0 +1,126 @@
+"""What specs of tables and of positions share: they are read from a file, a text or plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from pydantic import PrivateAttr, ValidationError
+
+from kanon_sql.errors import Problem, SpecError
+from kanon_sql.spec.checks import AT_KEY, Fault, Part, fail
+from kanon_sql.spec.load import Document, read_mapping, read_yaml
+from kanon_sql.spec.redact import redact_location, redact_sql
+from kanon_sql.spec.sections import Source
+
+__all__ = ["Filed", "first_version", "redacted_source"]
+
+
+def first_version(kind: str) -> Any:
+    """A check for the number of a format's only version."""
+
+    def check(value: object) -> int:
+        if value != 1 or isinstance(value, bool):
+            fail(f"this version of kanon_sql reads {kind}s of version 1 only; expected version: 1")
+        return 1
+
+    return check
+
+
+def redacted_source(source: Source) -> Any:
+    """What a manifest says of a source: no literals of SQL, and no passwords."""
+    if source.query is not None:
+        return {"query": redact_sql(source.query)}
+    return source.to_dict() if source.file is None else {"file": redact_location(source.file)}
+
+
+class Filed(Part):
+    """A spec that a user writes a file for.
+
+    Attributes:
+        called: what messages call it.
+    """
+
+    called: ClassVar[str]
+
+    _base_dir: Path = PrivateAttr(default_factory=Path.cwd)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read the spec from a file (YAML 1.2, UTF-8).
+
+        Raises:
+            SpecError: the file cannot be read or the spec is wrong; it lists all problems.
+        """
+        name = str(path)
+        try:
+            content = Path(path).read_bytes()
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else "not a file name"
+            raise SpecError([Problem(f"cannot read the {cls.called}: {reason}; expected a YAML file", name)]) from None
+        try:
+            document = read_yaml(content.decode("utf-8-sig"), name)
+        except UnicodeDecodeError as error:
+            line = content[: error.start].count(b"\n") + 1
+            raise SpecError([Problem(f"not UTF-8 text; save the {cls.called} as UTF-8", name, line)]) from None
+        return cls._of(document, Path(path).absolute().parent)
+
+    @classmethod
+    def parse(cls, text: str, name: str = "<spec>") -> Self:
+        """Read the spec from YAML text; ``name`` stands for the file in messages.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_yaml(text, name))
+
+    @classmethod
+    def from_dict(cls, mapping: Mapping[str, Any]) -> Self:
+        """Check a spec given as plain data, in the form that :meth:`to_dict` gives.
+
+        Raises:
+            SpecError: the spec is wrong; it lists all problems.
+        """
+        return cls._of(read_mapping(mapping))
+
+    @classmethod
+    def _of(cls, document: Document, base_dir: Path | None = None) -> Self:
+        faults: list[Fault] = []
+        spec = None
+        try:
+            spec = cls.model_validate(document.data)
+        except ValidationError as error:
+            for line in error.errors(include_url=False, include_input=False):
+                faults.append(Fault(tuple(line["loc"]), line["msg"], line["type"] == AT_KEY))
+        if spec is None or document.problems:
+            raise document.error(faults)
+        if base_dir is not None:
+            spec._base_dir = base_dir
+        return spec
+
+    @property
+    def base_dir(self) -> Path:
+        """The directory of the spec's file; the working directory for a spec without a file."""
+        return self._base_dir
+
+    def resolve(self, path: str | Path) -> Path:
+        """Return a path of the spec; relative paths are relative to its file."""
+        return self._base_dir / path
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the spec as JSON-compatible plain data with all defaults; :meth:`from_dict` reads it back."""
+        raise NotImplementedError
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of what tells specs apart."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        """Two specs are equal when they say the same, wherever their files are."""
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        """Consistent with equality."""
+        return hash(self.hash)

@@ -1,0 +1,311 @@
+"""Positions and times of a cloak spec: a quad-tree over bounds, slices of time, and patterns of movement (LBQIDs)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from itertools import pairwise
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Field, WithJsonSchema
+
+from kanon_sql.spec.checks import (
+    Fault,
+    Faults,
+    Part,
+    checked,
+    choice,
+    fail,
+    flag,
+    integer,
+    items,
+    kind,
+    number,
+    plain_number,
+    quote,
+    text,
+)
+
+__all__ = ["DAY", "Element", "Lbqid", "Position", "Slices", "parse_lbqids"]
+
+DAY = 86_400
+"""Seconds of a day."""
+
+DEEPEST = 20
+"""Halvings of a side at most: two coordinates take 40 of the 62 bits of a key."""
+
+MOST_DIGITS = 10
+"""Digits after the point with which engines compute alike."""
+
+FARTHEST = 10**15
+"""Coordinates in units of their last digit stay below, where every engine computes exactly."""
+
+_NAME = {"type": "string", "minLength": 1}
+
+
+def _box(value: object) -> tuple[Decimal, ...]:
+    found = items("numbers", number("a coordinate"))(value)
+    if len(found) != 4:
+        fail(f"expected [x from, y from, x to, y to], got {len(found)} numbers")
+    if found[0] >= found[2] or found[1] >= found[3]:
+        fail("expected [x from, y from, x to, y to], both ends above the beginnings")
+    return found
+
+
+_BOX = WithJsonSchema({"type": "array", "items": {"type": "number"}, "minItems": 4, "maxItems": 4})
+
+
+def _two_columns(value: object) -> tuple[str, ...]:
+    found = items("column names", text("a column name"))(value)
+    if len(found) != 2 or found[0] == found[1]:
+        fail("expected the names of two columns, such as [x, y]")
+    return found
+
+
+class Position(Part):
+    """The two columns of a position, and the quad-tree over them.
+
+    Attributes:
+        columns: the names of the columns, across and up.
+        bounds: the whole area, x from, y from, x to, y to; cells are half-open, so that a point on an edge lies in one.
+        depth: how often the area is halved both ways: the finest cells are 1 / 2^depth of its sides.
+        coarsest: the depth of the coarsest cells; 0 is the whole area.
+        neighbours: whether two cells that touch, of one parent, are tried before their parent (the New Casper).
+        outside: what happens to rows without a position inside the bounds.
+    """
+
+    expected: ClassVar[str] = "{columns: [x, y], bounds: [0, 0, 1024, 1024], depth: 10}"
+
+    columns: Annotated[
+        tuple[str, ...],
+        checked(_two_columns),
+        WithJsonSchema({"type": "array", "items": _NAME, "minItems": 2, "maxItems": 2}),
+    ] = Field(description="The columns of a position, two numbers.")
+    bounds: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
+        description="The whole area: x from, y from, x to, y to."
+    )
+    depth: Annotated[
+        int,
+        checked(integer("a depth", 1)),
+        WithJsonSchema({"type": "integer", "minimum": 1, "maximum": DEEPEST}),
+    ] = Field(description="How often the area is halved both ways for the finest cells.")
+    coarsest: Annotated[
+        int, checked(integer("a depth", 0)), WithJsonSchema({"type": "integer", "minimum": 0, "maximum": DEEPEST})
+    ] = Field(default=0, description="The depth of the coarsest cells; 0 is the whole area.")
+    neighbours: Annotated[bool, checked(flag)] = Field(
+        default=False, description="Whether a cell and a neighbour of the same parent are tried before their parent."
+    )
+    outside: Annotated[Literal["refuse", "suppress"], checked(choice("outside", ("refuse", "suppress")))] = Field(
+        default="refuse", description="What happens to rows without a position and time inside the bounds."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """A depth that there is, and cells whose edges are exact decimals."""
+        if value is None:
+            return
+        if value.depth > DEEPEST:
+            yield Fault(("depth",), f"expected at most {DEEPEST} halvings")
+        elif value.coarsest > value.depth:
+            yield Fault(("coarsest",), f"the coarsest cells are not finer than the finest, of depth {value.depth}")
+        elif value.digits is None:
+            why = (
+                f"halving the sides {value.depth} times gives edges with more than {MOST_DIGITS} digits after the "
+                "point, or numbers that are too large to be exact; lower the depth, or choose sides that are a power "
+                "of two times a round number, such as 1024, 81.92 or 0.4096"
+            )
+            yield Fault(("bounds",), why)
+
+    @property
+    def sides(self) -> tuple[Decimal, Decimal]:
+        """The widths of the finest cells."""
+        low_x, low_y, high_x, high_y = self.bounds
+        return (high_x - low_x) / 2**self.depth, (high_y - low_y) / 2**self.depth
+
+    @property
+    def digits(self) -> int | None:
+        """The digits after the point that all edges of cells need; None where these are too many."""
+        return digits_of((*self.bounds[:2], *self.sides), self.bounds)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this position."""
+        return {
+            "columns": list(self.columns),
+            "bounds": [plain_number(bound) for bound in self.bounds],
+            "depth": self.depth,
+            "coarsest": self.coarsest,
+            "neighbours": self.neighbours,
+            "outside": self.outside,
+        }
+
+
+def digits_of(numbers: tuple[Decimal, ...], within: tuple[Decimal, ...]) -> int | None:
+    """The digits after the point with which some numbers are whole; None where they are too many, or too large."""
+    for digits in range(MOST_DIGITS + 1):
+        if all((value * 10**digits) % 1 == 0 for value in numbers):
+            return digits if max(abs(value) for value in within) * 10**digits < FARTHEST else None
+    return None
+
+
+def _widths(value: object) -> tuple[int, ...]:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = [value]
+    found = items("widths", integer("a width in seconds", 1), least=1)(value)
+    if any(wide % narrow or wide == narrow for narrow, wide in pairwise(found)):
+        fail("expected widths in seconds, each a multiple of the one before, such as [60, 3600, 86400]")
+    if found[-1] > 10**10:
+        fail("expected widths of at most 10000000000 seconds")
+    return found
+
+
+class Slices(Part):
+    """The column of time, and the slices that it is cut into.
+
+    Attributes:
+        column: the name of the column: a date, a timestamp without time zone, or whole seconds since 1970.
+        widths: the widths of slices in seconds, the finest first, each a multiple of the one before.
+        origin: where a slice of every width begins, in seconds since 1970; earlier rows are outside.
+    """
+
+    expected: ClassVar[str] = "{column: at, widths: [60, 3600, 86400]}"
+
+    column: Annotated[str, checked(text("a column name")), WithJsonSchema(_NAME)] = Field(
+        description="The column of time: a date, a timestamp without time zone, or whole seconds."
+    )
+    widths: Annotated[
+        tuple[int, ...],
+        checked(_widths),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 1},
+                    {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1},
+                ]
+            }
+        ),
+    ] = Field(description="The widths of slices in seconds, each a multiple of the one before.")
+    origin: Annotated[
+        int, checked(integer("a time in seconds since 1970", 0)), WithJsonSchema({"type": "integer", "minimum": 0})
+    ] = Field(default=0, description="Where a slice of every width begins, in seconds since 1970.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as these slices."""
+        return {"column": self.column, "widths": list(self.widths), "origin": self.origin}
+
+
+# --- Patterns of movement ------------------------------------------------------------------
+
+_TIME = re.compile(r"([01][0-9]|2[0-4]):([0-5][0-9])(?::([0-5][0-9]))?")
+
+
+def _time_of_day(value: object) -> int:
+    if not isinstance(value, str):
+        fail(f"expected a time of day such as '07:30', got {kind(value)}; write it in quotes")
+    found = _TIME.fullmatch(value)
+    seconds = None
+    if found is not None:
+        seconds = 3_600 * int(found[1]) + 60 * int(found[2]) + int(found[3] or 0)
+    if seconds is None or seconds > DAY:
+        fail("expected a time of day from '00:00' to '24:00', such as '07:30'")
+    return seconds
+
+
+def _between(value: object) -> tuple[int, ...]:
+    found = items("times of day", _time_of_day)(value)
+    if len(found) != 2 or found[0] >= found[1]:
+        fail("expected two times of a day, the earlier one first, such as ['07:00', '09:00']")
+    return found
+
+
+def _time_text(seconds: int) -> str:
+    return f"{seconds // 3_600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+class Element(Part):
+    """An element of an LBQID: an area, and a time of the day.
+
+    Attributes:
+        area: x from, y from, x to, y to, in coordinates; half-open.
+        between: from and until, in seconds of the day; half-open.
+    """
+
+    expected: ClassVar[str] = "{area: [0, 0, 4, 4], between: ['07:00', '09:00']}"
+
+    area: Annotated[tuple[Decimal, ...], checked(_box), _BOX] = Field(
+        description="The area: x from, y from, x to, y to."
+    )
+    between: Annotated[
+        tuple[int, ...],
+        checked(_between),
+        WithJsonSchema({"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2}),
+    ] = Field(description="The time of the day, from and until, such as ['07:00', '09:00'].")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this element."""
+        return {
+            "area": [plain_number(bound) for bound in self.area],
+            "between": [_time_text(seconds) for seconds in self.between],
+        }
+
+
+def _elements(value: object) -> tuple[Element, ...]:
+    return items("elements", Element.model_validate, least=1)(value)
+
+
+class Lbqid(Part):
+    """A location-based quasi-identifier: a pattern of movement that tells who somebody is (Bettini et al. 2005).
+
+    Attributes:
+        elements: what happens on a day, in this order.
+        days: on how many days of a week all of it happens.
+        weeks: in how many weeks it does.
+        weekdays: whether only Mondays to Fridays count.
+    """
+
+    expected: ClassVar[str] = "{elements: [{area: [0, 0, 4, 4], between: ['07:00', '09:00']}], days: 3, weeks: 2}"
+
+    elements: Annotated[
+        tuple[Element, ...], checked(_elements), Field(description="What happens on a day, in this order.")
+    ]
+    days: Annotated[
+        int, checked(integer("a number of days", 1)), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 7})
+    ] = Field(default=1, description="On how many days of a week.")
+    weeks: Annotated[
+        int, checked(integer("a number of weeks", 1)), WithJsonSchema({"type": "integer", "minimum": 1})
+    ] = Field(default=1, description="In how many weeks.")
+    weekdays: Annotated[bool, checked(flag)] = Field(
+        default=False, description="Whether only Mondays to Fridays count."
+    )
+
+    @classmethod
+    def cross(cls, given: Mapping[str, Any], value: Self | None) -> Iterator[Fault]:
+        """Days that a week has."""
+        if value is not None and value.days > (5 if value.weekdays else 7):
+            yield Fault(("days",), f"a week has {'five weekdays' if value.weekdays else 'seven days'}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON that reads back as this pattern."""
+        return {
+            "elements": [element.to_dict() for element in self.elements],
+            "days": self.days,
+            "weeks": self.weeks,
+            "weekdays": self.weekdays,
+        }
+
+
+def parse_lbqids(value: object) -> dict[str, Lbqid]:
+    """A check for a mapping of names to LBQIDs."""
+    if not isinstance(value, Mapping):
+        fail(f"expected a mapping of names to LBQIDs, such as {{commute: {Lbqid.expected}}}, got {kind(value)}")
+    faults = Faults()
+    found: dict[str, Lbqid] = {}
+    for name, item in value.items():
+        if not isinstance(name, str) or not name.strip():
+            faults.add((name,), f"expected a name, such as commute, got {quote(str(name))}", at_key=True)
+            continue
+        lbqid = faults.attempt((name,), Lbqid.model_validate, item)
+        if lbqid is not None:
+            found[name] = lbqid
+    faults.finish()
+    return found

@@ -1,0 +1,316 @@
+"""``cloak``: positions and times, each row as fine as k people together allow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from kanon_sql.engines import Deadline, Engine, Reporter, Workspace, open_workspace
+from kanon_sql.errors import RequirementNotMet, SpecError, UnsupportedError
+from kanon_sql.evaluate import rows_in_words
+from kanon_sql.frequency import source_of
+from kanon_sql.positions import (
+    Examined,
+    History,
+    Points,
+    assigned,
+    cloaked,
+    examined,
+    histories,
+    levels,
+    points,
+    publish_cloaked,
+)
+from kanon_sql.release import refuse_foreign_release
+from kanon_sql.spec import CloakSpec
+from kanon_sql.verbs.result import Cost, redacted_log
+
+__all__ = ["CloakResult", "CloakedLevel", "cloak"]
+
+
+@dataclass(frozen=True)
+class CloakedLevel:
+    """Cells and slices of one size that rows are released with.
+
+    Attributes:
+        shape: one cell, or two neighbours ``beside`` or ``above`` each other.
+        depth: of the cell in the quad-tree, or of both neighbours; 0 is the whole area.
+        width: of the slices, in seconds; None without a time.
+        cells: how many different cells and slices of this size there are.
+        rows: how many rows are released with one.
+    """
+
+    shape: Literal["cell", "beside", "above"]
+    depth: int
+    width: int | None
+    cells: int
+    rows: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON-compatible data."""
+        return {"shape": self.shape, "depth": self.depth, "width": self.width, "cells": self.cells, "rows": self.rows}
+
+
+@dataclass(frozen=True)
+class CloakResult:
+    """The result of ``cloak``.
+
+    Attributes:
+        verdict: ``pass``, or ``fail`` where nothing may be published.
+        message: the verdict in a sentence.
+        release: the published table's name; None unless published.
+        k: how many people were asked for.
+        anonymity_set: who counts, ``released`` or ``present``.
+        rows: ``source``, ``released``, ``suppressed``, and of these ``outside``, without a position inside the bounds.
+        levels: how fine the released cells and slices are, the finest first.
+        classes: how many different labels the released rows have.
+        fewest_people: the fewest people whose rows have the same label; None where nothing may be released.
+        fewest_present: with ``present``, the fewest people in a released cell and slice; else None.
+        lbqids: name -> ``matching`` people, those of them who are ``exposed``, and ``fewest`` people consistent with
+            one.
+        cost: what the run asked of the database.
+        notes: what the user should know besides.
+        sql: every statement that ran, in order, with values redacted.
+
+    Examples:
+        >>> query = "SELECT ROW_NUMBER() OVER () AS id, age % 8 AS x, LENGTH(diagnosis) AS y FROM visits"
+        >>> spec = kanon_sql.CloakSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": query},
+        ...         "unit": "id",
+        ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3},
+        ...         "k": 15,
+        ...     }
+        ... )
+        >>> result = kanon_sql.cloak(db, spec)
+        >>> result.passed, result.fewest_people >= 15
+        (True, True)
+    """
+
+    verdict: Literal["pass", "fail"]
+    message: str
+    release: str | None
+    k: str
+    anonymity_set: str
+    rows: dict[str, int]
+    levels: Sequence[CloakedLevel]
+    classes: int
+    fewest_people: int | None
+    fewest_present: int | None
+    lbqids: dict[str, dict[str, int | None]]
+    cost: Cost
+    notes: Sequence[str] = ()
+    sql: Sequence[str] = field(default=(), repr=False)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the verdict is ``pass``."""
+        return self.verdict == "pass"
+
+    def raise_for_failure(self) -> CloakResult:
+        """Return this result, or raise :class:`RequirementNotMet` if the verdict is ``fail``."""
+        if not self.passed:
+            raise RequirementNotMet(self.message, self)
+        return self
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return one JSON-compatible object."""
+        return {
+            "verb": "cloak",
+            "verdict": self.verdict,
+            "message": self.message,
+            "release": self.release,
+            **self._found(),
+            "lbqids": {name: dict(found) for name, found in self.lbqids.items()},
+            "cost": self.cost.to_dict(),
+            "notes": list(self.notes),
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """What a manifest says: the release, and neither how the run went nor how many people match a pattern."""
+        return {**self._found(), "lbqids": sorted(self.lbqids)}
+
+    def _found(self) -> dict[str, Any]:
+        return {
+            "k": self.k,
+            "anonymity_set": self.anonymity_set,
+            "rows": dict(self.rows),
+            "levels": [level.to_dict() for level in self.levels],
+            "classes": self.classes,
+            "fewest_people": self.fewest_people,
+            "fewest_present": self.fewest_present,
+        }
+
+
+def cloak(
+    engine: Engine,
+    spec: CloakSpec,
+    *,
+    preview: bool = False,
+    timeout: float | None = None,
+    report: Reporter | None = None,
+) -> CloakResult:
+    """Cloak positions, and publish them if every class of them has enough people.
+
+    Every row gets the finest cell of a quad-tree and slice of time that k people share (Gruteser and Grunwald 2003,
+    sections 4.1 and 4.2), each with a k of its own where the spec says so (Gedik and Liu 2005), with pairs of
+    neighbouring cells where it says so (Mokbel, Chow and Aref 2006); patterns of movement are judged by historical
+    k-anonymity (Bettini, Wang and Jajodia 2005).
+
+    Args:
+        engine: from :func:`kanon_sql.connect`, with scratch tables, and the right to write where the spec names a
+            release.
+        spec: what to cloak.
+        preview: publish nothing, although the spec names a release.
+        timeout: seconds for the statements of the whole run; None for no limit.
+        report: called with each stage in plain words.
+
+    Returns:
+        How fine the released positions are. The verdict is ``fail``, and nothing is published, where more rows would
+        have to be left out than the spec allows, or an LBQID exposes somebody.
+
+    Raises:
+        SpecError: a column or an option does not fit the data, or something else stands under the release's name.
+        UnsupportedError: the connection has no scratch tables.
+        VerificationError: what was written is not what was promised; it was dropped.
+        KanonError: any other error of :mod:`kanon_sql.errors`.
+
+    Examples:
+        >>> query = "SELECT ROW_NUMBER() OVER () AS id, age AS x, age % 9 AS y, age * 60 AS at FROM visits"
+        >>> spec = kanon_sql.CloakSpec.from_dict(
+        ...     {
+        ...         "version": 1,
+        ...         "source": {"query": query},
+        ...         "unit": "id",
+        ...         "position": {"columns": ["x", "y"], "bounds": [0, 0, 128, 16], "depth": 4},
+        ...         "time": {"column": "at", "widths": [3600, 86400]},
+        ...         "k": 5,
+        ...         "suppression": {"limit": 0.05},
+        ...     }
+        ... )
+        >>> kanon_sql.cloak(db, spec).verdict
+        'pass'
+    """
+    started = time.perf_counter()
+    publishes = spec.release is not None and not preview
+    if publishes and engine.read_only:
+        raise SpecError(f"the connection to {engine.label} is read-only; publishing a release has to write")
+    if engine.scratch.mode == "inline":
+        raise UnsupportedError(
+            "cloak keeps its cells in scratch tables, and the scratch mode 'inline' has none; allow scratch tables "
+            "(temp or schema)"
+        )
+    with engine.run(Deadline(timeout)) as meter:
+        with open_workspace(engine, source_of(engine, spec), report) as workspace:
+            if publishes:
+                with engine.transaction():
+                    refuse_foreign_release(workspace, spec)
+            result = _cloaked(workspace, spec, publishes)
+        return replace(result, cost=Cost.of(meter, time.perf_counter() - started), sql=redacted_log(meter))
+
+
+def _cloaked(workspace: Workspace, spec: CloakSpec, publishes: bool) -> CloakResult:
+    found = points(workspace, spec)
+    cells = cloaked(workspace, spec, found)
+    suppressed = found.outside + cells.left_rows
+    result = _empty(spec, found, suppressed)
+    most = spec.suppression.max_rows(found.rows)
+    if not found.rows or suppressed == found.rows:
+        why = "the source has no rows" if not found.rows else "no cell has enough people, not even the coarsest"
+        return _failed(result, f"nothing was published: {why}")
+    if suppressed > most:
+        return _failed(
+            result,
+            f"nothing was published: {rows_in_words(suppressed)} of {found.rows:,} would have to be left out, and at "
+            f"most {most:,} may be; raise suppression.limit, or allow coarser cells or wider slices",
+        )
+    written = assigned(workspace, spec, found, cells)
+    seen = examined(workspace, spec, found, cells, written)
+    patterns = histories(workspace, spec, found, written)
+    result = _measured(result, levels(workspace, found, written), seen, patterns)
+    exposed = [item for item in patterns if item.exposed]
+    if exposed:
+        named = ", ".join(f"{item.name} ({item.exposed:,} of {item.matching:,})" for item in exposed)
+        return _failed(
+            result,
+            "nothing was published: the rows of people who match an LBQID are shared by too few others: "
+            f"{named}; allow only coarser cells or wider slices (position.coarsest, position.depth, time.widths)",
+        )
+    done = "published" if publishes else "cloaked"
+    message = f"{done} {rows_in_words(seen.rows)} in {seen.classes:,} cells and slices, {_promised(spec, seen)}"
+    result = replace(result, message=message, notes=[*result.notes, *_notes(spec, seen)])
+    if publishes:
+        assert spec.release is not None
+        publish_cloaked(workspace, spec, found, written, result.summary())
+        result = replace(result, release=".".join(spec.release))
+    return result
+
+
+def _empty(spec: CloakSpec, found: Points, suppressed: int) -> CloakResult:
+    """The result before anything is known of what is released."""
+    rows = {"source": found.rows, "released": 0, "suppressed": found.rows, "outside": found.outside}
+    return CloakResult(
+        verdict="pass",
+        message="",
+        release=None,
+        k=spec.k.notation,
+        anonymity_set=spec.anonymity_set,
+        rows=rows | {"released": found.rows - suppressed, "suppressed": suppressed},
+        levels=(),
+        classes=0,
+        fewest_people=None,
+        fewest_present=None,
+        lbqids={},
+        cost=Cost(),
+    )
+
+
+def _failed(result: CloakResult, message: str) -> CloakResult:
+    return replace(result, verdict="fail", message=message)
+
+
+def _measured(
+    result: CloakResult,
+    measured: Sequence[tuple[Any, int, int]],
+    seen: Examined,
+    patterns: Sequence[History],
+) -> CloakResult:
+    return replace(
+        result,
+        levels=[CloakedLevel(grid.shape, grid.depth, grid.width, cells, rows) for grid, cells, rows in measured],
+        classes=seen.classes,
+        fewest_people=seen.fewest,
+        fewest_present=seen.fewest_present,
+        lbqids={
+            item.name: {"matching": item.matching, "exposed": item.exposed, "fewest": item.fewest} for item in patterns
+        },
+    )
+
+
+def _promised(spec: CloakSpec, seen: Examined) -> str:
+    """What every released row has."""
+    who = "with the same label" if spec.anonymity_set == "released" else "in the cell and slice of each"
+    if spec.k.column is not None:
+        return f"as many people {who} as each row wishes for"
+    fewest = seen.fewest if seen.fewest_present is None else seen.fewest_present
+    return f"at least {fewest:,} people {who}"
+
+
+def _notes(spec: CloakSpec, seen: Examined) -> list[str]:
+    notes = []
+    if spec.anonymity_set == "present":
+        notes.append(
+            "anonymity_set: present counts all who were in a cell and slice: it holds against somebody who sees one "
+            f"row alone. Who sees the others can tell that finer ones are not meant; as few as {seen.fewest:,} people "
+            "have rows with the same label"
+        )
+    if spec.keep:
+        notes.append("the kept columns are released as they are, and nothing was asked of them")
+    if not spec.lbqids and spec.time is not None:
+        notes.append(
+            "no LBQID was named: rows that a reader can link to one person by what they say may tell who it is"
+        )
+    return notes
