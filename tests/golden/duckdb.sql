@@ -1186,6 +1186,15 @@ SELECT 0 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS 
 UNION ALL
 SELECT 1 AS node, SUM(CASE WHEN class_size < 3 THEN outlier_rows ELSE 0 END) AS suppressed, SUM(outlier_rows) AS judged FROM (SELECT MIN(outlier_rows) AS outlier_rows, SUM(distance_size) AS class_size FROM "kanon_run_matrix" WHERE "d0" <= 1 AND "d1" <= 0 AND "d2" <= 1 GROUP BY outlier) AS classes;
 
+-- evaluate/distance_vectors/vectors
+CREATE TEMPORARY TABLE "kanon_run_numbered_vectors" AS SELECT ROW_NUMBER() OVER (ORDER BY "code0" ASC, "code1" ASC, "code2" ASC, "code3" ASC, "code4" ASC, "code5" ASC, "code6" ASC, "code7" ASC, "person_count" ASC) AS vector, "code0", "code1", "code2", "code3", "code4", "code5", "code6", "code7", "person_count" AS vector_size FROM "kanon_run_frequency";
+
+-- evaluate/distance_vectors/pairs
+SELECT outliers.vector AS outlier, vectors.vector AS vector, CASE WHEN vectors.vector_size >= 3 THEN vectors.vector_size END AS large_size, CASE WHEN "outliers"."code1" = "vectors"."code1" THEN 0 WHEN "outliers"."code0" = "vectors"."code0" THEN 1 ELSE 2 END AS "d0", CASE WHEN "outliers"."code6" = "vectors"."code6" THEN 0 WHEN "outliers"."code5" = "vectors"."code5" THEN 1 WHEN "outliers"."code4" = "vectors"."code4" THEN 2 WHEN "outliers"."code3" = "vectors"."code3" THEN 3 WHEN "outliers"."code2" = "vectors"."code2" THEN 4 ELSE 5 END AS "d1", CASE WHEN "outliers"."code7" = "vectors"."code7" THEN 0 ELSE 1 END AS "d2" FROM "kanon_run_numbered_vectors" AS outliers CROSS JOIN "kanon_run_numbered_vectors" AS vectors WHERE outliers.vector_size < 3;
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS "kanon_run_numbered_vectors";
+
 -- evaluate/partitions/positions
 CREATE TEMPORARY TABLE "kanon_run_positions1" AS SELECT CAST("person" AS TEXT) COLLATE "binary" AS l0, ROW_NUMBER() OVER (ORDER BY listed."person" ASC) - 1 AS l1 FROM "clinic"."sexes" AS listed;
 
