@@ -120,6 +120,10 @@ SPECS: dict[str, dict[str, Any]] = {
         "privacy": [{"k_anonymity": 3}, {"t_closeness": {"attribute": "dx", "t": 0.7}}],
         "suppression": {"limit": 0.3, "style": "mask"},
     },
+    "entropy by estimate": {
+        "quasi_identifiers": {"sex": None},
+        "privacy": [{"l_diversity": {"attribute": "dx", "l": 2, "kind": "entropy", "estimator": "grassberger"}}],
+    },
     "sets of quasi-identifiers": {
         "privacy": [{"k_anonymity": 3}, {"k_anonymity": {"k": 5, "quasi_identifiers": ["sex"]}}],
         "suppression": {"limit": 0.2},

@@ -8,6 +8,7 @@ from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
 from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
@@ -32,6 +33,7 @@ __all__ = [
     "DeltaPresenceModel",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
+    "EntropyEstimateLDiversity",
     "EntropyLDiversity",
     "HierarchicalTCloseness",
     "KAnonymityModel",

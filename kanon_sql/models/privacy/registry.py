@@ -15,6 +15,7 @@ from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
 from kanon_sql.models.privacy.k_map_estimate import KMapEstimateModel
@@ -35,6 +36,7 @@ _MODELS: list[type[PrivacyModel]] = [
     PersonalKModel,
     DistinctLDiversity,
     EntropyLDiversity,
+    EntropyEstimateLDiversity,
     RecursiveCLDiversity,
     NpdRecursiveDiversity,
     TCloseness,
