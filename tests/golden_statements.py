@@ -370,6 +370,8 @@ def run_checks_of_references(engine: Published) -> None:
     ]
     kanon_sql.check(engine, spec_of(privacy=of_population, unit="person"), "clinic.other", count_rows=True)
     kanon_sql.check(engine, spec_of(source="clinic.other", privacy=of_population[:1]), "clinic.other")
+    nobody_absent = {"delta_presence": {"population": "clinic.census", "delta_min": 0.1, "delta_max": 1}}
+    kanon_sql.plan(engine, spec_of(quasi_identifiers={"sex": None}, sensitive=[], privacy=[nobody_absent]), beside=None)
     kanon_sql.check(engine, spec_of(privacy=of_population[1:], unit="person"), "clinic.other")
     of_beliefs = [
         {"bayes_optimal": {"attribute": "dx", "background": "clinic.survey", "weight": "weight", "theta": 0.2}},

@@ -1486,10 +1486,13 @@ FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], [person] AS [value_c
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_present0"]', N'(the time)');
 
+-- «frequency/encode 5»
+FROM (SELECT [q0] AS [q0], [value_code] AS [value_code], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_people0] GROUP BY [q0], [value_code]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value])
+
 -- frequency/encode
 SELECT [lookup0].[c0] AS [code0], 0 AS [person_count], [vectors].[value_code] AS [value_code], 0 AS [reference_share], [vectors].[row_count] AS [row_count]
 INTO [kanon_scratch].[kanon_run_present0]
-FROM (SELECT [q0] AS [q0], [value_code] AS [value_code], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_people0] GROUP BY [q0], [value_code]) AS [vectors] JOIN [kanon_scratch].[kanon_run_lookup0] AS [lookup0] ON EXISTS(SELECT [vectors].[q0] INTERSECT SELECT [lookup0].[value]);
+«frequency/encode 5»;
 
 -- frequency/population/sums
 SELECT (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_present0]) AS [encoded_rows], (SELECT SUM([row_count]) FROM [kanon_scratch].[kanon_run_people0]) AS [all_rows];
@@ -3598,6 +3601,62 @@ SELECT 1 AS [known], (SELECT COUNT_BIG(*) FROM [clinic].[census] AS [whole]) AS 
 «frequency/population/coverage 2»
 [kanon_run_matched0] AS (SELECT [meaning0].[label] AS [l0], [meaning1].[label] AS [l1], CAST(SUM([row_count]) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source] JOIN [kanon_run_meaning0] AS [meaning0] ON EXISTS(SELECT [kanon_source].[q0] INTERSECT SELECT [meaning0].[value]) JOIN [kanon_run_meaning1] AS [meaning1] ON EXISTS(SELECT [kanon_source].[q1] INTERSECT SELECT [meaning1].[value]) GROUP BY [meaning0].[label], [meaning1].[label])
 SELECT [size_number] AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MIN([m0]) AS [worst0], SUM(CASE WHEN [m0] IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0] >= 3 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [flagged].*, CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END AS [size_number] FROM (SELECT [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], CASE WHEN ([m0] >= 3) THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [base].[k0] AS [k0], [base].[k1] AS [k1], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0] AS [m0] FROM «evaluate/achieved 12» AS [base] JOIN (SELECT [k0] AS [k0], [k1] AS [k1], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0] FROM (SELECT [k0] AS [k0], [k1] AS [k1], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [q0] AS [k0], [q1] AS [k1], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM (SELECT [q0] AS [q0], [q1] AS [q1], [person] AS [value_code], 0 AS [reference_share], [row_count] AS [row_count] FROM (SELECT [classes].[q0], [classes].[q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], [matched].[row_count] FROM [kanon_run_matched0] AS [matched] JOIN (SELECT * FROM [kanon_run_classes] WHERE [is_top] = 0) AS [classes] ON EXISTS(SELECT [classes].[l0] INTERSECT SELECT [matched].[l0]) AND EXISTS(SELECT [classes].[l1] INTERSECT SELECT [matched].[l1]) UNION ALL SELECT [classes].[q0], [classes].[q1], [everybody].[person], [everybody].[row_count] FROM [kanon_run_classes] AS [classes] CROSS JOIN (SELECT CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(COALESCE(SUM([row_count]), 0) AS BIGINT) AS [row_count] FROM [kanon_run_population0] AS [kanon_source]) AS [everybody] WHERE [classes].[is_top] = 1 UNION ALL SELECT [q0], [q1], CAST(NULL AS NVARCHAR(MAX)) AS [person], CAST(0 AS BIGINT) AS [row_count] FROM [kanon_run_classes]) AS [counted]) AS [frequency] GROUP BY [q0], [q1], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0], [k1]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0]) AND EXISTS(SELECT [base].[k1] INTERSECT SELECT [values0].[k1])) AS [classes]) AS [flagged]) AS [flagged] GROUP BY [size_number] UNION ALL SELECT -2 AS [size_number], NULL AS [classes], NULL AS [kept_classes], COUNT_BIG(*) AS [class_rows], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM [clinic].[other] AS [checked];
+
+-- frequency/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_population0]
+FROM [clinic].[census] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/raw
+SELECT CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q0], COUNT_BIG(*) AS [row_count]
+INTO [kanon_scratch].[kanon_run_raw]
+FROM [clinic].[visits] AS [kanon_source] GROUP BY CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2;
+
+-- frequency/population/people
+SELECT [q0], CAST(NULL AS NVARCHAR(MAX)) AS [value_code], CAST(0 AS BIGINT) AS [row_count]
+INTO [kanon_scratch].[kanon_run_people0]
+FROM [kanon_scratch].[kanon_run_raw] UNION ALL SELECT [q0], CAST(NULL AS NVARCHAR(MAX)) AS [value_code], CAST([row_count] AS BIGINT) AS [row_count] FROM [kanon_scratch].[kanon_run_population0];
+
+-- frequency/encode
+SELECT [lookup0].[c0] AS [code0], [vectors].[value_code] AS [value_code], 0 AS [reference_share], [vectors].[row_count] AS [row_count]
+INTO [kanon_scratch].[kanon_run_present0]
+«frequency/encode 5»;
+
+-- frequency/population/everybody
+SELECT SUM(CASE WHEN [value_code] IS NULL THEN [row_count] WHEN [row_count] > 0 THEN 1 ELSE 0 END) AS [persons] FROM [kanon_scratch].[kanon_run_people0];
+
+-- «evaluate/node 19»
+([m0_own] >= [class_size] AND [m0_own] > 0 AND CAST([class_size] AS FLOAT) <= 1.00000000100000008e+00 * CAST([m0_own] AS FLOAT) AND CAST([class_size] AS FLOAT) >= 9.99999990000000061e-02 * CAST([m0_own] AS FLOAT) AND [m0] >= 1)
+
+-- «evaluate/node 18»
+(CASE WHEN «evaluate/node 19» THEN 1 ELSE 0 END)
+
+-- «evaluate/node 20»
+(CASE WHEN «evaluate/node 19» THEN 0 ELSE [class_rows] END)
+
+-- «evaluate/node 22»
+(CASE WHEN ([m0_own] >= [class_size] AND [m0_own] > 0 AND CAST([class_size] AS FLOAT) <= 1.00000000100000008e+00 * CAST([m0_own] AS FLOAT) AND CAST([class_size] AS FLOAT) >= 9.99999990000000061e-02 * CAST([m0_own] AS FLOAT)) THEN [m0_own] ELSE 0 END)
+
+-- «evaluate/node 21»
+(SELECT [classes].*, SUM«evaluate/node 22» OVER () AS [m0] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0_own] AS [m0_own] FROM (SELECT [code0] AS [k0], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0_own] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [code0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_present0] GROUP BY [code0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes])
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM«evaluate/node 18» AS [kept_classes], SUM«evaluate/node 20» AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], 0 AS [padding_0] FROM «evaluate/node 21» AS [classes];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM«evaluate/node 18» AS [kept_classes], SUM«evaluate/node 20» AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], 0 AS [padding_0] FROM (SELECT [classes].*, SUM«evaluate/node 22» OVER () AS [m0] FROM (SELECT [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [values0].[m0_own] AS [m0_own] FROM (SELECT CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size] FROM [kanon_scratch].[kanon_run_frequency]) AS [base] JOIN (SELECT SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0_own] FROM (SELECT [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share] FROM (SELECT [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share] FROM [kanon_scratch].[kanon_run_present0] GROUP BY [value_code]) AS [counted]) AS [ranked]) AS [values0] ON 1 = 1) AS [classes]) AS [classes];
+
+-- evaluate/achieved
+SELECT CASE WHEN [satisfied] = 1 THEN CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END ELSE -1 END AS [size_number], COUNT_BIG(*) AS [classes], SUM([satisfied]) AS [kept_classes], SUM([class_rows]) AS [class_rows], SUM([class_size]) AS [class_sizes], NULL AS [all_size], SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) AS [violating_rows], MIN([class_rows]) AS [smallest_class], MAX([class_rows]) AS [largest_class], MAX(CASE WHEN [m0_own] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0_own] AS FLOAT) END) AS [worst0], SUM(CASE WHEN CASE WHEN [m0_own] > 0 THEN CAST([class_size] AS FLOAT) / CAST([m0_own] AS FLOAT) END IS NULL THEN 1 ELSE 0 END) AS [unbounded0], SUM(CASE WHEN [m0_own] >= [class_size] AND [m0_own] > 0 AND CAST([class_size] AS FLOAT) <= 1.00000000100000008e+00 * CAST([m0_own] AS FLOAT) AND CAST([class_size] AS FLOAT) >= 9.99999990000000061e-02 * CAST([m0_own] AS FLOAT) AND [m0] >= 1 THEN 0 ELSE 1 END) AS [violating_classes0], SUM(CASE WHEN [m0_own] >= [class_size] AND [m0_own] > 0 AND CAST([class_size] AS FLOAT) <= 1.00000000100000008e+00 * CAST([m0_own] AS FLOAT) AND CAST([class_size] AS FLOAT) >= 9.99999990000000061e-02 * CAST([m0_own] AS FLOAT) AND [m0] >= 1 THEN 0 ELSE [class_rows] END) AS [violating_rows0] FROM (SELECT [k0] AS [k0], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_own] AS [m0_own], CASE WHEN «evaluate/node 19» THEN 1 ELSE 0 END AS [satisfied] FROM «evaluate/node 21» AS [classes]) AS [flagged] GROUP BY CASE WHEN [satisfied] = 1 THEN CASE WHEN [class_size] < 1 THEN 0 ELSE 3 * (LEN(CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) + N'.') - 1) - CASE WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'2' THEN 2 WHEN CAST(CAST([class_size] AS BIGINT) AS NVARCHAR(MAX)) < N'5' THEN 1 ELSE 0 END END ELSE -1 END;
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM«evaluate/node 18» AS [kept_classes], SUM«evaluate/node 20» AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN «evaluate/node 19» THEN [class_rows] * [class_rows] ELSE 0 END) AS [kept_squares], SUM([class_rows] * [class_rows]) AS [squares] FROM «evaluate/node 21» AS [classes];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM(CASE WHEN [satisfied] = 1 THEN 1 ELSE 0 END) AS [kept_classes], SUM(CASE WHEN [satisfied] = 1 THEN 0 ELSE [class_rows] END) AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN NOT ([satisfied] = 1) THEN [class_rows] * LOG([sharing_0]) ELSE 0 END) AS [suppressed_log_0] FROM (SELECT [flagged].*, SUM(CASE WHEN [satisfied] = 0 THEN [class_rows] ELSE 0 END) OVER (PARTITION BY [z0]) AS [sharing_0] FROM (SELECT [k0] AS [k0], [z0] AS [z0], [class_rows] AS [class_rows], [class_size] AS [class_size], [m0] AS [m0], [m0_own] AS [m0_own], CASE WHEN «evaluate/node 19» THEN 1 ELSE 0 END AS [satisfied] FROM (SELECT [classes].*, SUM«evaluate/node 22» OVER () AS [m0] FROM (SELECT [base].[k0] AS [k0], [base].[class_rows] AS [class_rows], [base].[class_size] AS [class_size], [base].[z0] AS [z0], [values0].[m0_own] AS [m0_own] FROM (SELECT [code0] AS [k0], CAST(SUM([row_count]) AS BIGINT) AS [class_rows], CAST(SUM([row_count]) AS BIGINT) AS [class_size], MIN([code0]) AS [z0] FROM [kanon_scratch].[kanon_run_frequency] GROUP BY [code0]) AS [base] JOIN (SELECT [k0] AS [k0], SUM([value_rows]) AS [class_rows], SUM([value_count]) AS [class_size], MAX(CASE WHEN NOT [value_code] IS NULL AND [value_count] > 0 THEN [value_count] END) AS [most_held], MIN([z0]) AS [z0], SUM(CASE WHEN [value_code] IS NULL THEN [value_rows] WHEN [value_rows] > 0 THEN 1 ELSE 0 END) AS [m0_own] FROM (SELECT [k0] AS [k0], [value_code] AS [value_code], [value_rows] AS [value_rows], [value_count] AS [value_count], [reference_share] AS [reference_share], [z0] AS [z0] FROM (SELECT [code0] AS [k0], [value_code] AS [value_code], SUM([row_count]) AS [value_rows], SUM([row_count]) AS [value_count], MIN([reference_share]) AS [reference_share], MIN([code0]) AS [z0] FROM [kanon_scratch].[kanon_run_present0] GROUP BY [code0], [value_code]) AS [counted]) AS [ranked] GROUP BY [k0]) AS [values0] ON EXISTS(SELECT [base].[k0] INTERSECT SELECT [values0].[k0])) AS [classes]) AS [classes]) AS [flagged]) AS [classes];
+
+-- evaluate/node
+SELECT 0 AS [node], COUNT_BIG(*) AS [classes], SUM«evaluate/node 18» AS [kept_classes], SUM«evaluate/node 20» AS [suppressed], 0 AS [suppressed_monotone], SUM([class_rows]) AS [judged_rows], SUM([class_size]) AS [judged_sizes], SUM(CASE WHEN «evaluate/node 19» THEN CAST([class_rows] AS FLOAT) ELSE 0 END) AS [kept_vectors], SUM(CAST([class_rows] AS FLOAT)) AS [vectors] FROM «evaluate/node 21» AS [classes];
 
 -- verbs/check/unknown_persons
 SELECT COUNT_BIG(*) AS [unknown_rows] FROM [clinic].[other] AS [checked] WHERE [checked].[person] IS NULL;

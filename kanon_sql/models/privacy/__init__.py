@@ -7,7 +7,7 @@ from kanon_sql.models.privacy.base import Background, Monotonicity, PrivacyModel
 from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
-from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.delta_presence import CoveringDeltaPresenceModel, DeltaPresenceModel
 from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
@@ -29,6 +29,7 @@ __all__ = [
     "Background",
     "BasicBetaLikeness",
     "BayesOptimalModel",
+    "CoveringDeltaPresenceModel",
     "DeltaDisclosureModel",
     "DeltaPresenceModel",
     "DistinctLDiversity",
