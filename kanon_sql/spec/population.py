@@ -143,7 +143,7 @@ class DeltaPresenceRequirement(OfPopulation):
     )
     delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
         default=0.0,
-        description="The smallest such probability; above 0 the release leaves nobody of the population out.",
+        description="The smallest such probability; above 0 a release leaves nobody out.",
     )
 
     @classmethod
