@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -106,6 +107,24 @@ def entropy_measure(counts: Iterable[int]) -> float:
     listed = list(counts)
     total = sum(listed)
     return math.fsum(n / total * math.log(total / n) for n in listed)
+
+
+EULER_MASCHERONI = 0.57721566490153286060651209008240243
+
+
+def grassberger_measure(counts: Iterable[int]) -> float:
+    """Grassberger's estimate in nats (arXiv:physics/0307138v2), at most the logarithm of the number of values."""
+    listed = list(counts)
+    if not listed:
+        return 0.0
+    total = sum(listed)
+    return min(grassberger(total) - math.fsum(n * grassberger(n) for n in listed) / total, math.log(len(listed)))
+
+
+@cache
+def grassberger(n: int) -> float:
+    """What the logarithm is replaced by: G(1) = -gamma - ln 2, G(2j) = G(2j - 2) + 2 / (2j - 1), G(2j + 1) = G(2j)."""
+    return -EULER_MASCHERONI - math.log(2) + math.fsum(2 / k for k in range(1, n, 2))
 
 
 def recursive_measure(counts: Iterable[int], l: int) -> Fraction | float:  # noqa: E741
@@ -282,6 +301,8 @@ def l_diversity_measure(counts: Mapping[Any, int], parameters: Mapping[str, Any]
     protective = [n for value, n in counts.items() if value is not None]
     if parameters["kind"] == "distinct":
         return distinct_measure(protective)
+    if parameters.get("estimator") == "grassberger":
+        return grassberger_measure(protective)
     if parameters["kind"] == "entropy":
         return entropy_measure(protective)
     return recursive_measure(protective, parameters["l"])
@@ -300,9 +321,8 @@ def model_of(requirement: Requirement) -> tuple[str, Mapping[str, Any]]:
 def name_of(requirement: Requirement) -> str:
     """k_anonymity; l_diversity:<kind>:<attribute>; t_closeness:<distance>:<attribute>; ..."""
     model, parameters = model_of(requirement)
-    return ":".join(
-        [model, *(parameters[key] for key in ("kind", "distance", "attribute", "column") if key in parameters)]
-    )
+    named = ("kind", "estimator", "distance", "attribute", "column")
+    return ":".join([model, *(parameters[key] for key in named if key in parameters)])
 
 
 def judge(

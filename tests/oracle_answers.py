@@ -37,6 +37,8 @@ KEYS = {
 def key_of(requirement: Requirement) -> str:
     """Where a result has a requirement."""
     model, parameters = model_of(requirement)
+    if parameters.get("estimator") == "grassberger":
+        return f"entropy_estimate_l_diversity({parameters['attribute']})"
     name = KEYS.get(parameters.get("kind", parameters.get("distance")), model)
     if "column" in parameters:
         return f"personal_k_anonymity({parameters['column']})"

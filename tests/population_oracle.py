@@ -124,6 +124,10 @@ def to_release(draw: st.DrawFn) -> dict[str, Any]:
                 lambda most: {"delta_presence": {"population": "census", "delta_max": most}},
                 st.sampled_from([0.3, 0.5, 0.7, 1.0]),
             ),
+            st.builds(
+                lambda least: {"delta_presence": {"population": "census", "delta_min": least, "delta_max": 0.9}},
+                st.sampled_from([0.05, 0.2, 0.4]),
+            ),
         )
     )
     limit = draw(st.sampled_from([0, 0, 2, 4]))

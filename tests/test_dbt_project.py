@@ -298,6 +298,10 @@ def test_null(clinic: Database, tmp_path: Path, nulls: str, reason: str) -> None
         ({"beta_likeness": {"attribute": "diagnosis", "beta": 4}}, "does not test beta_likeness"),
         ({"t_closeness": {"attribute": "charge", "t": 0.9, "distance": "ordered"}}, "t_closeness of the ordered kind"),
         (
+            {"l_diversity": {"attribute": "diagnosis", "l": 2, "kind": "entropy", "estimator": "grassberger"}},
+            "l_diversity by an estimate",
+        ),
+        (
             {"l_diversity": {"attribute": "diagnosis", "l": 2, "others_as_quasi_identifiers": True}},
             "l_diversity with others_as_quasi_identifiers",
         ),

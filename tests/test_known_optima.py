@@ -130,7 +130,8 @@ def requirement_of(criterion: Case, folder: Path) -> dict[str, Any] | str:
         case "DPresence" if criterion["dmin"] == 0:
             return {"delta_presence": {"population": "adult", "delta_max": criterion["dmax"]}}
         case "DPresence":
-            return "delta_min above 0"
+            bounds = {"delta_min": criterion["dmin"], "delta_max": criterion["dmax"]}
+            return {"delta_presence": {"population": "adult", **bounds}}
         case "KMap" if "subset_size" in criterion:
             found = re.match(r"\((\d+)\)-map", criterion["text"])
             assert found is not None
@@ -145,12 +146,20 @@ def requirement_of(criterion: Case, folder: Path) -> dict[str, Any] | str:
     return str(criterion["model"])
 
 
+def has_lower_bound(case: Case) -> bool:
+    """Whether somebody must not be known to be absent. ARX suppresses classes that are, and does not mind that their
+    persons then surely are; here a release leaves nobody of the population out, or there is none."""
+    return any(criterion.get("dmin") for criterion in case["criteria"])
+
+
 def why_not(case: Case) -> str | None:
     """Why no spec says what a case asks for; None where one does."""
     if case.get("uses_hierarchy_builder"):
         return "its hierarchies are not among the answers"
     if "TCloseness" in case["test_class"] and not any("TClose" in item["model"] for item in case["criteria"]):
         return "its t-closeness is not among the answers"
+    if has_lower_bound(case) and float(case["suppression_limit"]):
+        return "delta_min, where ARX suppresses those whom it is to protect"
     for criterion in case["criteria"]:
         found = requirement_of(criterion, Path(os.devnull).parent) if "hierarchy" not in criterion else {}
         if isinstance(found, str):
@@ -207,11 +216,11 @@ def agrees(value: float | None, expected: str) -> bool:
 
 def test_how_many_of_the_published_cases_a_spec_can_say() -> None:
     assert len(CASES) == 128
-    assert len(OPTIMA) == 94
+    assert len(OPTIMA) == 98
     refused = Counter(reason for case in CASES if (reason := why_not(case)) is not None)
     assert refused == {
         "EDDifferentialPrivacy": 12,
-        "delta_min above 0": 10,
+        "delta_min, where ARX suppresses those whom it is to protect": 6,
         "its hierarchies are not among the answers": 3,
         "its t-closeness is not among the answers": 3,
         "ProfitabilityJournalist": 2,
@@ -219,7 +228,7 @@ def test_how_many_of_the_published_cases_a_spec_can_say() -> None:
         "PopulationUniqueness": 2,
         "SampleUniqueness": 1,
     }
-    assert len(FIXED) == 36
+    assert len(FIXED) == 45
 
 
 # --- The answers ---------------------------------------------------------------------------------
@@ -284,5 +293,10 @@ def test_the_loss_of_given_nodes(engine: Engine, tmp_path: Path, case: Case) -> 
         for text, value in case["expected_loss_by_levels"].items()
     }
     with measured_at(engine, case, tmp_path, list(expected)) as answers:
-        for (node, wanted), (_, value) in zip(expected.items(), answers, strict=True):
-            assert agrees(value, str(wanted)), node
+        compared = [
+            agrees(value, str(wanted))
+            for wanted, (satisfied, value) in zip(expected.values(), answers, strict=True)
+            if satisfied or not has_lower_bound(case)
+        ]
+        assert compared
+        assert all(compared)

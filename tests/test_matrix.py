@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import random
 from collections import Counter
 from dataclasses import replace
@@ -11,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import duckdb
+import jsonschema
 import literature as lit
 import pytest
 from conftest import Database
@@ -19,16 +22,21 @@ from hypothesis import strategies as st
 from model_oracle import Node, class_size, generalize, height_of
 from oracle import Oracle
 from oracle_cases import OWNERS, Case, cases, load, one_vector_each, with_persons
+from rich.console import Console
+from servers import subject_of
 from strategies import examples
 
 import kanon_sql
 from kanon_sql.engines.base import Deadline
 from kanon_sql.errors import SearchTooLarge, SpecError, UnsupportedError
-from kanon_sql.evaluate import NothingToSearch
+from kanon_sql.evaluate import NothingToSearch, distances_between
 from kanon_sql.evaluate import distance_vectors as matrix
+from kanon_sql.evaluate import distances as distances_module
 from kanon_sql.evaluate.distance_vectors import DistanceMatrix
 from kanon_sql.evaluate.evaluator import Evaluator
 from kanon_sql.evaluate.search import searched
+from kanon_sql.report.json import result_schema
+from kanon_sql.report.text import result_text
 from kanon_sql.search import Batch
 
 WITH_MATRIX = {"algorithm": "samarati", "matrix": True}
@@ -278,3 +286,176 @@ def test_what_is_written_can_be_read_back() -> None:
         assert spec.to_dict()["search"].keys() - {"algorithm", "metric", "prefer"} == {
             "samarati": {"matrix"}, "incognito": {"variant"},
         }.get(spec.search.algorithm, set())  # fmt: skip
+
+
+# --- the matrix, shown ------------------------------------------------------------------------------
+
+
+def shown_by_brute_force(oracle: Oracle, k: int) -> tuple[list[int], Counter[tuple[Any, ...]]]:
+    """Sizes of the large vectors, and per outlier the multiset of (size of the other or None, distance)."""
+    columns = oracle.columns
+    kept = [row for row in oracle.rows if oracle.nulls == "value" or all(row[column] is not None for column in columns)]
+    members: dict[tuple[Any, ...], list[Any]] = {}
+    for row in kept:
+        members.setdefault(tuple(row[column] for column in columns), []).append(row)
+    labels = {
+        column: {**hierarchy, None: (None,) * height_of(hierarchy) + (next(iter(hierarchy.values()))[-1],)}
+        for column, hierarchy in oracle.hierarchies.items()
+    }
+    sizes = {vector: class_size(rows, oracle.unit) for vector, rows in members.items()}
+
+    def profile(outlier: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            sorted(
+                (
+                    sizes[vector] if sizes[vector] >= k else 0,
+                    tuple(
+                        next(n for n, (a, b) in enumerate(zip(labels[c][x], labels[c][y], strict=True)) if a == b)
+                        for c, x, y in zip(columns, outlier, vector, strict=True)
+                    ),
+                )
+                for vector in members
+            )
+        )
+
+    large = sorted((size for size in sizes.values() if size >= k), reverse=True)
+    return large, Counter(profile(vector) for vector, size in sizes.items() if size < k)
+
+
+@given(case=cases(max_nodes=48, models=False), k=st.integers(1, 5), persons=st.none() | st.integers(0, 99))
+@examples(12)
+def test_what_is_shown_is_every_distance(
+    shared_database: Database, folder: Path, case: Case, k: int, persons: int | None
+) -> None:
+    case = plain(case if persons is None else of_persons(case, persons), k)
+    spec, oracle = load(shared_database, folder, case), case.problem.oracle()
+    with searched(shared_database.engine, spec, None) as found:
+        if isinstance(found, NothingToSearch):
+            return
+        if found.sets.counting == "unit":
+            with pytest.raises(UnsupportedError, match="one person has rows with several vectors; leave --matrix out"):
+                distances_between(found.workspace, found.sets, k)
+            return
+        shown = distances_between(found.workspace, found.sets, k)
+    large, profiles = shown_by_brute_force(oracle, k)
+    event(f"{min(len(shown.outliers), 3)} outliers")
+    if profiles:
+        assert [size for size in shown.sizes if size is not None] == large
+        assert None not in shown.sizes[: len(large)]
+    told = [
+        tuple(sorted((size or 0, distance) for size, distance in zip(shown.sizes, row, strict=True)))
+        for row in shown.matrix
+    ]
+    assert Counter(told) == profiles
+    for one, row in zip(shown.outliers, shown.matrix, strict=True):
+        assert not any(row[one - 1]), "an outlier is at distance 0 from itself"
+        for other, back in zip(shown.outliers, shown.matrix, strict=True):
+            assert row[other - 1] == back[one - 1]
+
+
+def test_samaratis_figure_is_shown(database: Database) -> None:
+    """The nine patients: six outliers by seven vectors, and the distances that the paper's levels imply."""
+    with nine_patients(database):
+        result = kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)
+    assert result.distances is not None
+    assert (result.distances.k, len(result.distances.outliers), len(result.distances.sizes)) == (2, 6, 7)
+    assert result.distances.sizes == (3, *[None] * 6)
+    oracle = Oracle(lit.NINE_PATIENTS, lit.SAMARATI_HIERARCHIES, nulls="value")
+    _, profiles = shown_by_brute_force(oracle, 2)
+    (large,) = {tuple(row[0] for row in result.distances.matrix)}
+    assert sorted(large) == sorted(distance for row in profiles.elements() for size, distance in row if size)
+    data = json.loads(json.dumps(result.to_dict()))
+    jsonschema.Draft202012Validator(result_schema()).validate(data)
+    assert data["search"]["distances"]["vectors"][:2] == [{"number": 1, "size": 3}, {"number": 2, "size": None}]
+    everything = json.dumps(data["search"]["distances"])
+    for row in lit.NINE_PATIENTS:
+        assert not any(str(value) in everything for value in row.values())
+
+
+def test_the_numbers_of_vectors_do_not_follow_their_values(database: Database) -> None:
+    """The same sizes and distances of other values, in another order: the same is shown."""
+    shown = []
+    for values, groups in (("abcd", "xxyy"), ("dcba", "yyxx")):
+        hierarchy = sorted([value, group, "*"] for value, group in zip(values, groups, strict=True))
+        database.table("h_v", ["level0", "level1", "level2"], hierarchy)
+        database.table("h_w", ["level0"], [["-"]])
+        rows = [value for value, times in zip(values, (3, 1, 1, 2), strict=True) for _ in range(times)]
+        database.table("people", ["w", "v"], [["-", value] for value in rows])
+        spec = patients_spec(quasi_identifiers={"w": {"table": "h_w"}, "v": {"table": "h_v"}}, search={})
+        shown.append(kanon_sql.plan(database.engine, spec, matrix=True).distances)
+    assert shown[0] == shown[1]
+    assert shown[0] is not None
+    assert (shown[0].sizes, shown[0].matrix) == (
+        (3, 2, None, None), (((0, 1), (0, 2), (0, 0), (0, 2)), ((0, 2), (0, 1), (0, 2), (0, 0))),
+    )  # fmt: skip
+
+
+def test_a_matrix_that_nobody_would_read_is_refused(database: Database) -> None:
+    with patch.object(distances_module, "MOST_SHOWN", 41), nine_patients(database):
+        pass
+    with (
+        patch.object(distances_module, "MOST_SHOWN", 41),
+        pytest.raises(SearchTooLarge, match=r"6 outliers by 7 distinct vectors: 42 distance vectors \(at most 41\)"),
+    ):
+        kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)
+    with patch.object(distances_module, "MOST_SHOWN", 42):
+        assert kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True).distances is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"search": {"algorithm": "k_optimize"}}, "--matrix: distance vectors are levels of hierarchies"),
+        ({"recoding": "local", "search": {}}, "--matrix: labels differ by class"),
+        (
+            {"privacy": [{"l_diversity": {"attribute": "health", "l": 2}}], "sensitive": ["health"], "search": {}},
+            "--matrix: an outlier is a vector of fewer than k rows, and no requirement says how many",
+        ),
+    ],
+)
+def test_what_has_no_matrix_to_show(database: Database, changes: dict[str, Any], said: str) -> None:
+    with pytest.raises(UnsupportedError, match=said):
+        kanon_sql.plan(database.engine, patients_spec(**changes), matrix=True)
+
+
+def test_the_text_has_a_column_per_outlier_or_says_where_it_is(database: Database) -> None:
+    with nine_patients(database):
+        result = kanon_sql.plan(database.engine, patients_spec(search={}), matrix=True)
+    text = printed(result)
+    assert "6 outliers (fewer than 2 rows) by 7 vectors of values" in text
+    assert text.count("fewer than 2 ") == 7
+    assert "[0, 0]" in text
+    with patch("kanon_sql.report.distances.MOST_COLUMNS", 5):
+        assert "--format json lists their distance vectors" in printed(result)
+    database.table("people", ["sex"], [["M"], ["M"], ["F"], ["F"]])
+    none = kanon_sql.plan(database.engine, patients_spec(quasi_identifiers={"sex": None}, search={}), matrix=True)
+    assert "no vector of values has fewer than 2 rows" in printed(none)
+    database.table("people", ["sex"], [["M"]])
+    empty = patients_spec(quasi_identifiers={"sex": None}, search={}, source={"query": "SELECT * FROM people LIMIT 0"})
+    assert "Distance vectors" not in printed(kanon_sql.plan(database.engine, empty, matrix=True))
+
+
+def printed(result: kanon_sql.Result) -> str:
+    console = Console(width=100, file=io.StringIO())
+    console.print(result_text(result))
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+QUICK = ("postgres", "sqlite")
+SLOW = tuple(pytest.param(name, marks=pytest.mark.slow) for name in ("mariadb", "clickhouse", "spark"))
+
+
+@pytest.mark.parametrize("name", [*QUICK, *SLOW])
+def test_other_engines_show_the_same(name: str, database: Database) -> None:
+    columns = {"race": {"tree": {"person": ["asian", "black", "white"]}}, "zip": {"prefix": [4, 3]}}
+    spec = patients_spec(quasi_identifiers=columns, suppression={"limit": 1}, search={})
+    rows = [(row["race"], row["zip"]) for row in lit.NINE_PATIENTS]
+    database.table("people", ["race", "zip"], rows)
+    expected = kanon_sql.plan(database.engine, spec, matrix=True).distances
+    with subject_of(name) as theirs:
+        theirs.table("people", {"race": "text", "zip": "text"}, rows)
+        engine = theirs.connect()
+        assert kanon_sql.plan(engine, spec, matrix=True).distances == expected
+        engine.close()
+    assert expected is not None
+    assert len(expected.outliers) == 6

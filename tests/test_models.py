@@ -51,6 +51,12 @@ def requirements(draw: st.DrawFn, persons: bool) -> list[Requirement]:
         },
         {"p_sensitive_k_anonymity": {"attribute": "s0", "p": draw(st.integers(1, 3)), "k": 3}},
         {"k_anonymity": {"column": "s1", "default": draw(st.integers(1, 4))}},
+        {
+            "l_diversity": {
+                "attribute": "s0", "kind": "entropy", "estimator": "grassberger",
+                "l": draw(st.sampled_from([1, 1.3, 1.9, 2, 2.5, 3])),
+            }
+        },
     ]  # fmt: skip
     if not persons:
         alpha: dict[str, Any] = {"attribute": "s0", "alpha": draw(t), "k": draw(st.integers(1, 3))}

@@ -21,13 +21,17 @@ from kanon_sql.spec import Spec
 
 
 def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
-    """Rows of classes that violate the requirement, at a node."""
+    """Rows of classes that violate the requirement, at a node.
+
+    With a lower bound, all rows where a person of the population is in no class that satisfies: nobody may be surely
+    absent.
+    """
     tables, unit = given["tables"], given["unit"]
     ours = generalize(given["rows"], tables, node)
     theirs = generalize(given["people"], tables, node)
     (name,) = given["requirement"]
     asked = given["requirement"][name]
-    count = 0
+    count = covered = 0
     for vector in set(ours):
         members = [row for row, own in zip(given["rows"], ours, strict=True) if own == vector]
         records = len(members) if unit is None else len({row[unit] for row in members})
@@ -37,8 +41,12 @@ def suppressed_at(given: dict[str, Any], node: tuple[int, ...]) -> int:
         if name == "k_map":
             holds = persons >= asked["k"]
         else:
-            holds = 0 < persons >= records and Fraction(records, persons) <= Fraction(str(asked["delta_max"]))
+            low, high = (Fraction(str(asked.get(key, 0))) for key in ("delta_min", "delta_max"))
+            holds = 0 < persons >= records and low <= Fraction(records, persons) <= high
         count += 0 if holds else len(members)
+        covered += persons if holds else 0
+    if asked.get("delta_min") and covered < persons_of(given["people"], given["who"]):
+        return len(given["rows"])
     return count
 
 
@@ -87,7 +95,21 @@ def test_every_search_finds_what_the_oracle_allows(shared_database: Database, gi
     ("change", "message"),
     [
         ({"suppression": {"limit": 1, "style": "mask"}}, "stands for everybody"),
-        ({"privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}]}, "delta_min"),
+        (
+            {
+                "privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}],
+                "recoding": "local",
+                "quasi_identifiers": {"q": {"tree": {"*": ["a", "b", "c"]}}},
+            },
+            "all classes together must stand for everybody",
+        ),
+        (
+            {
+                "privacy": [{"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 0.5}}],
+                "search": {"algorithm": "k_optimize"},
+            },
+            "k_optimize cannot search",
+        ),
     ],
 )
 def test_what_no_search_can_keep_is_refused(database: Database, change: dict[str, Any], message: str) -> None:
@@ -230,3 +252,28 @@ def test_intervals_that_a_search_makes_are_refused(database: Database, requireme
     spec = Spec.from_dict({**given, "quasi_identifiers": {"age": None}})
     with pytest.raises(UnsupportedError, match=r"k_optimize cannot search for .* census"):
         kanon_sql.plan(database.engine, spec)
+
+
+def test_nobody_of_the_population_may_be_left_out(database: Database) -> None:
+    """Person c is in no class until q is generalized; suppressing, however many rows, would not help."""
+    spec = clinic(database)
+    database.connection.execute("DROP TABLE released")
+    presence = {"population": "census", "delta_min": 0.1, "delta_max": 0.7}
+    for limit in (0, 1.0):
+        asked = {**spec, "privacy": [{"delta_presence": presence}], "suppression": {"limit": limit}}
+        found = kanon_sql.anonymize(database.engine, Spec.from_dict(asked))
+        assert found.node is not None
+        assert found.node["q"] == 1, "c is nobody's label below"
+        assert found.rows["suppressed"] == 0
+        checked = kanon_sql.check(database.engine, Spec.from_dict(asked))
+        assert checked.passed
+        assert checked.achieved == found.achieved
+        database.connection.execute("DROP TABLE released")
+    with pytest.raises(UnsupportedError, match="a script would have to know how many persons"):
+        kanon_sql.render(Spec.from_dict(asked), "duckdb")
+    nothing = {**presence, "delta_min": 0.6}
+    refused = kanon_sql.plan(
+        database.engine,
+        Spec.from_dict({**spec, "privacy": [{"delta_presence": nothing}], "suppression": {"limit": 1.0}}),
+    )
+    assert not refused.passed

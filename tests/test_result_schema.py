@@ -182,7 +182,8 @@ def test_it_names_exactly_the_keys_of_a_result(engine: Engine) -> None:
     data = plan(engine, Spec.from_dict(SPEC)).to_dict()
     on_request = {"revealed"}
     assert set(data) == set(schema["properties"]) - on_request == set(schema["required"])
-    assert set(data) == {field.name for field in fields(Result)} - {"sql", "manifest", "lattice"} - on_request
+    beside = {"sql", "manifest", "lattice", "distances"}
+    assert set(data) == {field.name for field in fields(Result)} - beside - on_request
     assert set(schema["properties"]["cost"]["properties"]) == {field.name for field in fields(Cost)}
     named = {*METRICS, "classification"}  # which needs a column
     assert set(schema["properties"]["metrics"]["properties"]) == named == set(text.METRICS)

@@ -534,6 +534,7 @@ def run_references(connection: duckdb.DuckDBPyConnection) -> None:
     kanon_sql.check(engine, spec, "t", reveal=1)
     at_least = {"delta_presence": {"population": "census", "delta_min": 0.1, "delta_max": 1}}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[at_least], unit="person"), "t")
+    kanon_sql.plan(engine, spec_of(BY_AGE, privacy=[at_least]))
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"k_map": {"population": "census", "k": 2}}]))
     believed = {"attribute": "s", "background": "t", "weight": "n", "theta": 0.5}
     kanon_sql.check(engine, spec_of(BY_AGE, privacy=[{"bayes_optimal": believed}]), "t")

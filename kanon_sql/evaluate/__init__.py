@@ -21,6 +21,7 @@ from kanon_sql.evaluate.classes import (
     size_number,
 )
 from kanon_sql.evaluate.consistency import MOST_EDGES, Consistent, consistent_with_source
+from kanon_sql.evaluate.distances import Distances, distances_between, refuse_without_k
 from kanon_sql.evaluate.evaluator import Evaluator, is_sound
 from kanon_sql.evaluate.examination import Achieved, Examination, read_examination
 from kanon_sql.evaluate.examine import (
@@ -52,6 +53,7 @@ __all__ = [
     "Consistent",
     "Counted",
     "Covering",
+    "Distances",
     "Evaluator",
     "Examination",
     "Failing",
@@ -68,6 +70,7 @@ __all__ = [
     "classes",
     "consistent_with_source",
     "count_classes",
+    "distances_between",
     "examine",
     "failing_classes",
     "flagged_classes",
@@ -87,6 +90,7 @@ __all__ = [
     "refuse_overlaps",
     "refuse_together",
     "refuse_what_cuts_break",
+    "refuse_without_k",
     "rows_in_words",
     "search_in",
     "searched",

@@ -253,7 +253,7 @@ def _table_wide(found: Sql, frames: Frames, models: Sequence[PrivacyModel]) -> S
             measure=name,
             measure_second=f"{name}_second",
             first=model.over_table("measure", condition, window, own),
-            second=model.over_table("second", condition, window, own),
+            second=None if model.second is None else model.over_table("second", condition, window, own),
         )
         kept = [*kept, model.condition(name)]
     return found

@@ -18,10 +18,11 @@ from collections.abc import Sequence
 from kanon_sql.engines import Workspace, refuse_incomplete
 from kanon_sql.errors import SearchTooLarge, UnsupportedError
 from kanon_sql.frequency import FrequencySets
+from kanon_sql.hierarchies import Codes, Lookup
 from kanon_sql.search import Node
-from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, slot
+from kanon_sql.sql import PORTABLE, Relation, Sql, Statement, render, slot
 
-__all__ = ["MOST_PAIRS", "DistanceMatrix"]
+__all__ = ["MOST_PAIRS", "DistanceMatrix", "distances_of"]
 
 MOST_PAIRS = 100_000_000
 """The most pairs of an outlier and a vector; DuckDB compares about ten million in a second on two cores."""
@@ -91,16 +92,10 @@ class DistanceMatrix:
         workspace, shared = self._workspace, self._shared
         outliers, matrix = workspace.table("outliers"), workspace.table("matrix")
         workspace.execute("evaluate/distance_vectors/outliers", target=outliers, **shared)
-        codes = {
-            f"{side}_codes": {
-                lookup.index: [
-                    Sql(self._codes.code(lookup.index, level, PORTABLE, f"{side}s")) for level in lookup.levels
-                ]
-                for lookup in self._lookups
-            }
-            for side in ("outlier", "vector")
-        }
-        workspace.execute("evaluate/distance_vectors/distances", target=matrix, outliers=outliers, **codes, **shared)
+        distances = distances_of(self._codes, self._lookups)
+        workspace.execute(
+            "evaluate/distance_vectors/distances", target=matrix, outliers=outliers, distances=distances, **shared
+        )
         workspace.drop(outliers)
         return matrix
 
@@ -127,3 +122,22 @@ class DistanceMatrix:
         )
         levels = {name: str(node[index]) for index, name in names.items()}
         return compiler.fill("evaluate/distance_vectors/node", shape, {"node": str(number), **levels})
+
+
+def distances_of(codes: Codes, lookups: Sequence[Lookup]) -> dict[int, Sql]:
+    """Per quasi-identifier, the distance of the vectors ``outliers`` and ``vectors``: the lowest level they share.
+
+    Args:
+        codes: how the vectors are written.
+        lookups: of the quasi-identifiers that have a level to climb.
+    """
+    return {
+        lookup.index: render(
+            "evaluate/distance_vectors/distance",
+            levels=lookup.levels,
+            height=lookup.height,
+            outlier_codes=[Sql(codes.code(lookup.index, level, PORTABLE, "outliers")) for level in lookup.levels],
+            vector_codes=[Sql(codes.code(lookup.index, level, PORTABLE, "vectors")) for level in lookup.levels],
+        )
+        for lookup in lookups
+    }

@@ -168,8 +168,8 @@ def refuse_together(engine: Engine, spec: Spec, models: Sequence[PrivacyModel]) 
         refuse_other_classes(model, requirement.name)
         if model.is_estimate and spec.recoding.method != "full_domain":
             raise UnsupportedError(
-                f"{model.label}: recoding: {spec.recoding.method} makes classes large enough in the source, so that "
-                "their sizes say little of the population; use recoding: full_domain"
+                f"{model.label}: recoding: {spec.recoding.method} makes classes that satisfy it in the source, so that "
+                "they say little of what is estimated; use recoding: full_domain"
             )
     refuse_overlaps(spec, models)
     if spec.search.variant != "basic" and engine.scratch.mode == "inline":

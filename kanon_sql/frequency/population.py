@@ -148,11 +148,11 @@ def populations_of(
                 f"{model.label}: a masked row stands for everybody in {model.frame}, and then classes overlap; use "
                 "suppression style: drop"
             )
-        if model.minds_absent:
+        if model.minds_absent and not spec.recoding.is_full_domain:
             raise UnsupportedError(
-                f"{model.label}: with delta_min above 0, persons of {model.frame} whom no row stands for violate it, "
-                "and nothing that a release leaves out would change that; ask for delta_max alone, and check the "
-                "release for delta_min"
+                f"{model.label}: with delta_min above 0, all classes together must stand for everybody in "
+                f"{model.frame}, and recoding: {spec.recoding.method} judges classes one by one; use recoding: "
+                "full_domain, or ask for delta_max alone, and check the release for delta_min"
             )
         assert model.frame is not None, "a population is a frame"
         if model.frame not in found:

@@ -55,7 +55,7 @@ def prepared(engine: Engine, spec: Spec, models: Sequence[PrivacyModel], report:
         attributes = list(dict.fromkeys(name for name in named if name is not None))
         populations = populations_of(workspace, spec, models, columns)
         sets = build_frequency_sets(workspace, spec, models, columns, attributes, populations)
-        yield Prepared(workspace, columns, measured_models(models, sets.facts), sets)
+        yield Prepared(workspace, columns, _measured(models, sets), sets)
 
 
 class KeptSets:
@@ -94,7 +94,7 @@ class KeptSets:
         kept = self._kept
         columns = source_columns(kept.workspace, spec, source_of(self._engine, spec))
         with kept.workspace.lasting(report):
-            yield replace(kept, columns=columns, models=measured_models(models, kept.sets.facts))
+            yield replace(kept, columns=columns, models=_measured(models, kept.sets))
 
 
 def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
@@ -104,3 +104,11 @@ def _key(spec: Spec, models: Sequence[PrivacyModel]) -> object:
     sampled = spec.steps is not None and spec.steps.sample is not None
     steps = None if spec.steps is None else (spec.steps.to_dict(), spec.sampling_key if sampled else None)
     return spec.source, spec.base_dir, steps, spec.unit, spec.nulls, columns, spec.told, others
+
+
+def _measured(models: Sequence[PrivacyModel], sets: FrequencySets) -> list[PrivacyModel]:
+    """The models with what the sets tell: the heights of hierarchies, and the persons of populations."""
+    return [
+        model.with_everybody(sets.everybody[model.frame]) if model.minds_absent and model.frame else model
+        for model in measured_models(models, sets.facts)
+    ]

@@ -58,6 +58,7 @@ class FrequencySets:
     references: dict[str, Relation]
     facts: dict[str, ValueFacts]
     populations: dict[str, Relation]
+    everybody: dict[str, int]
     counting: Counting
     rows: int
     null_rows: int
@@ -128,7 +129,7 @@ def build_frequency_sets(
         known = with_hierarchy(workspace, spec, models, value_facts_of(models, columns[name]), index, raw.table)
         references[name], facts[name] = _reference(workspace, raw, index, known), known
         values[name] = encoder.values(index, references[name], known)
-    people = {}
+    people, everybody = {}, {}
     for index, (name, population) in enumerate(populations.items()):
         people[name] = workspace.table(f"people{index}")
         workspace.execute(
@@ -142,6 +143,9 @@ def build_frequency_sets(
         values[name] = encoder.population(index, people[name])
         judged, there = workspace.row("frequency/population/sums", encoded=relation(values[name]), people=people[name])
         refuse_incomplete("frequency/encode", judged, there, "persons of a population")
+        if any(model.frame == name and model.minds_absent for model in models):
+            (persons,) = workspace.row("frequency/population/everybody", people=people[name])
+            everybody[name] = int(persons or 0)
     base = encoder.base()
     workspace.drop(raw.table)
     return FrequencySets(
@@ -152,6 +156,7 @@ def build_frequency_sets(
         references=references,
         facts=facts,
         populations=people,
+        everybody=everybody,
         counting=raw.counting,
         rows=raw.rows,
         null_rows=raw.null_rows if spec.nulls == "suppress" else 0,

@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from kanon_sql.report.distances import distance_vectors
 from kanon_sql.report.recoding import METHODS, column_cells, recoding_in_words
 from kanon_sql.report.words import metric, number, percent, plural, shown
 
@@ -127,6 +128,8 @@ def result_text(result: Result, *, all_minimal: bool = False) -> RenderableType:
                 parts += section("Locally minimal besides: first on some path from the values", _nodes(others, names))
         if result.lattice:
             parts += section("Lattice", _lattice(result.lattice, result.node))
+        if result.distances is not None:
+            parts += section("Distance vectors", distance_vectors(result.distances))
         if result.verb == "plan" and result.search.runners_up:
             parts += section("Runners-up", _runners_up(result.search.runners_up))
     if result.ledger is not None:

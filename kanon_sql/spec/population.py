@@ -142,7 +142,8 @@ class DeltaPresenceRequirement(OfPopulation):
         description="The largest probability that a person of the population is in the table."
     )
     delta_min: Annotated[float, checked(share("delta_min")), _SHARE] = Field(
-        default=0.0, description="The smallest such probability; above 0 it works in check alone."
+        default=0.0,
+        description="The smallest such probability; above 0 a release leaves nobody out.",
     )
 
     @classmethod

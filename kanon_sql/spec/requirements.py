@@ -129,6 +129,8 @@ class LDiversityRequirement(Requirement):
             ``npd_recursive`` (recursive, except for values that may be disclosed, and for values
             that must not be excluded).
         c: the factor of (npd-)recursive (c, l)-diversity, the paper's c1; None otherwise.
+        estimator: of entropy: ``shannon``, that of the values in the class, or ``grassberger``, an estimate of that
+            behind them; None for the other kinds, and for Shannon's by default.
         c2: the least share of each value of ``forbid_negative`` in a class; None without such values.
         allow_positive: values whose positive disclosure is allowed (the paper's Y).
         forbid_negative: values whose negative disclosure is not allowed (the paper's W).
@@ -152,6 +154,14 @@ class LDiversityRequirement(Requirement):
         checked(the_number("c, above 0", lambda value: value > 0)),
         WithJsonSchema({"type": ["number", "null"], "exclusiveMinimum": 0}),
     ] = Field(default=None, description="The factor of recursive (c, l)-diversity.")
+    estimator: Annotated[
+        Literal["shannon", "grassberger"] | None,
+        checked(choice("estimator of entropy", ("shannon", "grassberger"))),
+        WithJsonSchema({"enum": ["shannon", "grassberger", None]}),
+    ] = Field(
+        default=None,
+        description="For entropy: of the class's own values (shannon, the default), or of what they are a sample of.",
+    )
     c2: Annotated[
         float | None,
         checked(the_number("c2, above 0 and at most 1", lambda value: 0 < value <= 1)),
@@ -183,6 +193,8 @@ class LDiversityRequirement(Requirement):
             yield Fault((), "missing 'c': recursive l-diversity needs a factor above 0", True)
         if which in ("distinct", "entropy") and "c" in given:
             yield Fault(("c",), f"'c' belongs to kind: recursive, and this is {which}", True)
+        if given.get("estimator") is not None and which in ("distinct", "recursive", "npd_recursive"):
+            yield Fault(("estimator",), f"'estimator' belongs to kind: entropy, and this is {which}", True)
         wanted = given.get("l")
         fractional = isinstance(wanted, float | Decimal) and Decimal(wanted).is_finite() and float(wanted) % 1 != 0
         if which in ("distinct", "recursive", "npd_recursive") and fractional:

@@ -274,6 +274,9 @@ class Answers(Fixtures):
                 kanon_sql.check(engine, spec, table, count_rows=True),
                 kanon_sql.check(reference.engine, spec, table, count_rows=True),
             )
+        lower = {"delta_presence": {"population": "census", "delta_min": 0.02, "delta_max": 1}}
+        spec = kanon_sql.Spec.from_dict({**SPEC, "unit": unit, "privacy": [lower]})
+        same(kanon_sql.plan(engine, spec, beside=None), kanon_sql.plan(reference.engine, spec, beside=None))
         with_visits.drop("census")
 
     def test_the_same_beliefs_and_consistency_as_duckdb(

@@ -181,6 +181,14 @@ CASES: dict[str, dict[str, Any]] = {
         ],
         "suppression": {"limit": 0.4},
     },
+    "entropy by estimate, persons": {
+        "unit": "person",
+        "quasi_identifiers": FEW,
+        "privacy": [
+            {"l_diversity": {"attribute": "illness", "l": 1.9, "kind": "entropy", "estimator": "grassberger"}},
+        ],
+        "suppression": {"limit": 0.6},
+    },
     "personal k": {
         "sensitive": ["illness", "charge"],
         "keep": [],

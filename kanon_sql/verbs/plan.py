@@ -10,8 +10,18 @@ from typing import Any
 
 from kanon_sql.engines import Deadline, Engine, Reporter
 from kanon_sql.errors import UnsupportedError
-from kanon_sql.evaluate import Budget, Chosen, NothingFound, NothingToSearch, rows_in_words, searched
+from kanon_sql.evaluate import (
+    Budget,
+    Chosen,
+    NothingFound,
+    NothingToSearch,
+    distances_between,
+    refuse_without_k,
+    rows_in_words,
+    searched,
+)
 from kanon_sql.frequency import KeptSets
+from kanon_sql.models import models_of
 from kanon_sql.recode import Recoded, recoded
 from kanon_sql.spec import Spec, parse_recoding
 from kanon_sql.verbs.beside import QUICK, is_quick, may_be_quick, with_another
@@ -34,6 +44,7 @@ def plan(
     budget: Budget | None = None,
     explain: bool = False,
     all_minimal: bool = False,
+    matrix: bool = False,
     bound: bool = False,
     details: bool = False,
     beside: str | Mapping[str, Any] | None = None,
@@ -49,6 +60,8 @@ def plan(
         budget: when to end the search early, at the best node found so far.
         explain: also say of every node of the lattice how it was decided.
         all_minimal: also determine all k-minimal generalizations, where the algorithm and the requirements allow it.
+        matrix: also fetch Samarati's matrix of distance vectors, between each vector of fewer than k rows and all
+            others: numbers for vectors, levels, and no value.
         bound: also compute what no local recoding with these hierarchies loses less than.
         details: also count what a report shows, in one more statement and no scan of the source.
         beside: another recoding, such as ``local``: also make it, on the same frequency sets, and say what it would
@@ -63,8 +76,9 @@ def plan(
 
     Raises:
         SpecError: ``beside`` is no recoding.
-        UnsupportedError: ``explain`` was asked for with an algorithm that chooses intervals, or with local recoding;
-            or ``bound`` without.
+        UnsupportedError: ``explain`` or ``matrix`` was asked for with an algorithm that chooses intervals, or with
+            local recoding; ``matrix`` without a k; or ``bound`` without local recoding.
+        SearchTooLarge: ``matrix`` was asked for with more distance vectors than anybody would read.
         KanonError: any other error of :mod:`kanon_sql.errors`.
 
     Examples:
@@ -79,12 +93,18 @@ def plan(
             f"only a lattice can be explained node by node, and {spec.search.algorithm} searches partitions; leave "
             "--explain out"
         )
-    for option, asked in (("--explain", explain), ("--all-minimal", all_minimal)):
+    if matrix and spec.search.of_intervals:
+        raise UnsupportedError(
+            f"--matrix: distance vectors are levels of hierarchies, and {spec.search.algorithm} searches partitions; "
+            "leave --matrix out"
+        )
+    for option, asked in (("--explain", explain), ("--all-minimal", all_minimal), ("--matrix", matrix)):
         if asked:
             refuse_nodes_of_local(spec, option)
     if bound:
         refuse_bound(spec)
-    quick = beside == QUICK and not (explain or all_minimal) and may_be_quick(engine, spec)
+    outliers = refuse_without_k(models_of(spec)) if matrix else None
+    quick = beside == QUICK and not (explain or all_minimal or matrix) and may_be_quick(engine, spec)
     other = None if beside is None or beside == QUICK else parse_recoding(beside)
     started = time.perf_counter()
     with engine.run(Deadline(timeout)) as meter:
@@ -101,6 +121,9 @@ def plan(
                 result = _result(found)
                 result = with_bound(result, found) if bound else result
                 lattice = found.explained() if explain else None
+                distances = None
+                if outliers is not None and isinstance(found, Chosen | NothingFound):
+                    distances = distances_between(found.workspace, found.sets, outliers)
                 more = of_search(found) if details else None
                 if quick and isinstance(found, Chosen) and is_quick(engine, found):
                     other = parse_recoding("local")
@@ -116,6 +139,7 @@ def plan(
             steps=steps,
             sql=redacted_log(meter),
             lattice=lattice,
+            distances=distances,
             details=with_statements(more, meter.log),
         )
 

@@ -107,6 +107,11 @@ def render(spec: Spec, dialect: str = "duckdb", node: Mapping[str, int] | None =
         models = models_of(spec)
         for requirement, model in zip(spec.privacy, models, strict=True):
             refuse_other_classes(model, requirement.name)
+            if model.minds_absent:
+                raise UnsupportedError(
+                    f"{model.label}: with delta_min above 0, a script would have to know how many persons the "
+                    "population has; use anonymize, or ask for delta_max alone"
+                )
         refuse_overlaps(spec, models)
         named = [*(model.attribute for model in models if model.attribute is not None), *spec.told]
         attributes = list(dict.fromkeys(named))

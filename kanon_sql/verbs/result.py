@@ -13,7 +13,7 @@ from kanon_sql.search import Explained
 if TYPE_CHECKING:
     from kanon_sql.verbs.details import Details
 
-from kanon_sql.evaluate import NothingFound, NothingToSearch, SearchSummary
+from kanon_sql.evaluate import Distances, NothingFound, NothingToSearch, SearchSummary
 
 __all__ = [
     "Cost",
@@ -84,6 +84,7 @@ class Result:
         sql: every statement that ran, in order, with values redacted.
         manifest: the published manifest; None unless published.
         lattice: what is known about every node; None unless asked for.
+        distances: the matrix of distance vectors; None unless asked for.
         revealed: classes that violate a requirement, with their values; None unless asked for.
         details: what a report shows besides; None unless asked for.
         ledger: what the release and those of its ledger tell together; None without a ledger.
@@ -121,6 +122,7 @@ class Result:
     sql: Sequence[str] = field(default=(), repr=False)
     manifest: Mapping[str, Any] | None = field(default=None, repr=False)
     lattice: Sequence[Explained] | None = field(default=None, repr=False)
+    distances: Distances | None = field(default=None, repr=False)
     intervals: Mapping[str, int] | None = None
     class_sizes: Sequence[Mapping[str, int | None]] = ()
     revealed: Sequence[Mapping[str, Any]] | None = field(default=None, repr=False)
@@ -177,6 +179,8 @@ class Result:
             }
             if self.lattice is not None:
                 search["lattice"] = [asdict(item) for item in self.lattice]
+            if self.distances is not None:
+                search["distances"] = self.distances.to_dict()
             if all_minimal and found is not None:
                 search["minimal"] = [list(node) for node in found]
                 local = self.search.locally_minimal

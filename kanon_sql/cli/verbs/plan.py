@@ -51,6 +51,7 @@ __all__ = ["plan"]
         "kanon-sql plan spec.yml -d clinic.duckdb --estimate",
         "kanon-sql plan spec.yml -d clinic.duckdb --all-minimal --format json",
         "kanon-sql plan spec.yml -d clinic.duckdb --explain",
+        "kanon-sql plan spec.yml -d clinic.duckdb --matrix",
         "kanon-sql plan spec.yml -d clinic.duckdb --beside local",
         "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
         "kanon-sql plan spec.yml --party north.duckdb --party postgresql://user@host/south",
@@ -69,6 +70,10 @@ def plan(
     explain: Annotated[
         bool,
         typer.Option("--explain", help="Show what is known about every node of the lattice, and why."),
+    ] = False,
+    matrix: Annotated[
+        bool,
+        typer.Option("--matrix", help="Show the distance vectors of what is fewer than k; small tables only."),
     ] = False,
     bound: Annotated[
         bool,
@@ -147,6 +152,7 @@ def plan(
             budget=run.patient_budget(max_seconds, max_statements),
             explain=explain,
             all_minimal=all_minimal,
+            matrix=matrix,
             bound=bound,
             beside=None if beside == "none" else beside,
             details=report_file is not None,

@@ -50,8 +50,8 @@ def refuse_what_cuts_break(spec: Spec, models: Sequence[PrivacyModel]) -> None:
             )
         if model.is_estimate:
             raise UnsupportedError(
-                f"k_optimize cannot search for {model.label}: its intervals make classes large enough in the source, "
-                "so that their sizes say little of the population; use another algorithm, such as optimal"
+                f"k_optimize cannot search for {model.label}: its intervals make classes that satisfy it in the "
+                "source, so that they say little of what is estimated; use another algorithm, such as optimal"
             )
         if model.quasi_identifiers is not None:
             raise UnsupportedError(

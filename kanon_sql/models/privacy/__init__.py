@@ -8,7 +8,8 @@ from kanon_sql.models.privacy.bayes_optimal import BayesOptimalModel
 from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBetaLikeness
 from kanon_sql.models.privacy.ck_safety import CKSafetyModel
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
-from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.delta_presence import CoveringDeltaPresenceModel, DeltaPresenceModel
+from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 from kanon_sql.models.privacy.epsilon_privacy import EpsilonPrivacyModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
@@ -32,10 +33,12 @@ __all__ = [
     "BasicBetaLikeness",
     "BayesOptimalModel",
     "CKSafetyModel",
+    "CoveringDeltaPresenceModel",
     "DeltaDisclosureModel",
     "DeltaPresenceModel",
     "DistinctLDiversity",
     "EnhancedBetaLikeness",
+    "EntropyEstimateLDiversity",
     "EntropyLDiversity",
     "EpsilonPrivacyModel",
     "HierarchicalTCloseness",

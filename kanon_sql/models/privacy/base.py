@@ -176,6 +176,10 @@ class PrivacyModel(ABC):
         """Whether persons of the population whom no row stands for violate it; they are in no class."""
         return False
 
+    def with_everybody(self, persons: int) -> PrivacyModel:
+        """The model once the persons of its population are counted; itself where none of them has to be in a class."""
+        return self
+
     @property
     def search_obstacle(self) -> str | None:
         """Why no search can judge it, only ``check``; None where one can."""

@@ -48,6 +48,12 @@ class DeltaPresenceModel(PopulationModel):
         """With delta_min above 0: they are surely absent."""
         return self.delta_min > 0
 
+    def with_everybody(self, persons: int) -> DeltaPresenceModel:
+        """With delta_min above 0: the requirement on all classes together that they stand for all of these."""
+        if not self.delta_min or isinstance(self, CoveringDeltaPresenceModel):
+            return self
+        return CoveringDeltaPresenceModel(self.table, self.person, self.delta_min, self.delta_max, persons)
+
     def monotonicity(self, by_person: bool) -> Monotonicity:
         """Without suppression; with delta_min, for rows only."""
         return Monotonicity.NEVER if by_person and self.delta_min else Monotonicity.WITHOUT_SUPPRESSION
@@ -79,3 +85,44 @@ class DeltaPresenceModel(PopulationModel):
     def achieved(self, worst: float | None, unbounded: bool) -> dict[str, float | int | None]:
         """The largest probability; None when some class has none."""
         return {"delta_max": None if unbounded else worst}
+
+
+@dataclass(frozen=True)
+class CoveringDeltaPresenceModel(DeltaPresenceModel):
+    """delta-presence with delta_min above 0, where a release is made: every person of the population is in a class.
+
+    Whoever is in no released class is surely absent, which delta_min forbids, so the classes that satisfy stand for the
+    whole population or none of them satisfies. Suppressing a class would leave its persons absent: only rows that
+    nobody of the population looks like can be suppressed.
+
+    Attributes:
+        everybody: persons of the population.
+    """
+
+    name: ClassVar[str] = "covering_delta_presence"
+    of_table: ClassVar[bool] = True
+    everybody: int
+
+    @classmethod
+    def of(cls, requirement: DeltaPresenceRequirement) -> None:
+        """None: it is made of the other model once the population is counted."""
+        return
+
+    @property
+    def key(self) -> str:
+        """As that of the other model: it is the same requirement."""
+        return f"{DeltaPresenceModel.name}({self.frame})"
+
+    def parameters(self) -> dict[str, Any]:
+        """Both bounds with the tolerance, and the persons of the population."""
+        return {**super().parameters(), "everybody": self.everybody}
+
+    def reached(self, name: str) -> Sql:
+        """The probability in a class; NULL where nobody of the population looks like it."""
+        return render("models/privacy/delta_presence", part="reached", measure=f"{name}_own")
+
+    def condition(self, name: str) -> Sql:
+        """Of each class as without a lower bound, and of all that they stand for everybody."""
+        return render(
+            f"models/privacy/{self.name}", part="condition", measure=name, own=f"{name}_own", **self.parameters()
+        )

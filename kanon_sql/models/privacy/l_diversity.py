@@ -1,7 +1,8 @@
 """l-diversity: every equivalence class holds enough different sensitive values.
 
 Three kinds (Machanavajjhala, Gehrke, Kifer, Venkitasubramaniam 2006/2007, section 4; a fourth is in
-:mod:`kanon_sql.models.privacy.npd_diversity`). In all
+:mod:`kanon_sql.models.privacy.npd_diversity`, an estimate of entropy in
+:mod:`kanon_sql.models.privacy.entropy_estimate`). In all
 of them NULL is not a protective value: it is left out of the counts. With persons as
 the unit, each person counts once per value, and a value that every person of the class
 holds is disclosed, however many other values there are.
@@ -107,8 +108,10 @@ class EntropyLDiversity(_LDiversity):
 
     @classmethod
     def of(cls, requirement: LDiversityRequirement) -> Self | None:
-        """Where it is of this kind."""
-        return None if requirement.kind != "entropy" else cls(requirement.attribute, float(requirement.l))
+        """Where it is of this kind, and of the class's own entropy."""
+        if requirement.kind != "entropy" or requirement.estimator == "grassberger":
+            return None
+        return cls(requirement.attribute, float(requirement.l))
 
     @property
     def notation(self) -> str:

@@ -16,6 +16,7 @@ from kanon_sql.models.privacy.beta_likeness import BasicBetaLikeness, EnhancedBe
 from kanon_sql.models.privacy.ck_safety import CKSafetyModel
 from kanon_sql.models.privacy.delta_disclosure import DeltaDisclosureModel
 from kanon_sql.models.privacy.delta_presence import DeltaPresenceModel
+from kanon_sql.models.privacy.entropy_estimate import EntropyEstimateLDiversity
 from kanon_sql.models.privacy.epsilon_privacy import EpsilonPrivacyModel
 from kanon_sql.models.privacy.k_anonymity import KAnonymityModel
 from kanon_sql.models.privacy.k_map import KMapModel
@@ -45,6 +46,7 @@ _MODELS: list[type[PrivacyModel]] = [
     PersonalKModel,
     DistinctLDiversity,
     EntropyLDiversity,
+    EntropyEstimateLDiversity,
     RecursiveCLDiversity,
     NpdRecursiveDiversity,
     TCloseness,

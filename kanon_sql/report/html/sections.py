@@ -189,7 +189,17 @@ def _quality(run: Run) -> Iterator[Block]:
 
 
 _FACTS_OF_SEARCH = {"algorithm", "criterion", "stopped", "nodes_total", "nodes_evaluated", "nodes_inferred"}
-_NO_FACTS = {"proven", "minimal_nodes", "minimal", "lattice", "runners_up", "base_reads", "frequency_sets", "matrix"}
+_NO_FACTS = {
+    "proven",
+    "minimal_nodes",
+    "minimal",
+    "lattice",
+    "runners_up",
+    "base_reads",
+    "frequency_sets",
+    "matrix",
+    "distances",
+}
 
 
 def _search(run: Run, pictures: Mapping[str, Picture]) -> Iterator[Block]:

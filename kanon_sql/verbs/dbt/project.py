@@ -149,6 +149,8 @@ def _untested(requirement: Requirement) -> str | None:
     ((name, parameters),) = requirement.to_dict().items()
     if name not in REQUIREMENTS:
         return f"{name} (expected {', '.join(REQUIREMENTS)})"
+    if parameters.get("estimator") == "grassberger":
+        return f"{name} by an estimate"
     if parameters.get("kind") == "npd_recursive" or parameters.get("distance", "equal") != "equal":
         return f"{name} of the {parameters.get('kind') or parameters['distance']} kind"
     others = [key for key in ("column", "quasi_identifiers", "others_as_quasi_identifiers") if parameters.get(key)]
