@@ -42,11 +42,13 @@ import kanon_sql
 from kanon_sql.cli import app
 from kanon_sql.engines import Deadline
 from kanon_sql.errors import SpecError, UnsupportedError
-from kanon_sql.evaluate import NothingToSearch, searched
+from kanon_sql.evaluate import Frames, NothingToSearch, searched
+from kanon_sql.evaluate.classes import classes as composed_classes
 from kanon_sql.models import Monotonicity, model_of
 from kanon_sql.report.json import result_schema
 from kanon_sql.search import HEURISTICS, STRATEGIES, Batch, search
 from kanon_sql.spec import parse_requirement
+from kanon_sql.sql import Sql, identifier
 from kanon_sql.testing import Subject
 
 HOSPITAL = {"flu": 2, "lung cancer": 2, "mumps": 1}, {"flu": 2, "breast cancer": 1, "ovarian cancer": 1, "heart": 1}
@@ -54,6 +56,9 @@ HOSPITAL = {"flu": 2, "lung cancer": 2, "mumps": 1}, {"flu": 2, "breast cancer":
 
 ACROSS = {"a": 10, **{f"x{n}": 1 for n in range(10)}}, {"b": 18, "c": 15, **{f"y{n}": 1 for n in range(7)}}
 """The worst two implications tell of a person of the first class, and have both atoms in the other."""
+
+FAMILY = {"s": 4, "x": 4, "y": 1, "z": 1}, {"s": 24, **{f"v{n}": 1 for n in range(16)}}
+"""The worst family of a person of the first class is in the other."""
 
 VALUES = ["flu", "Flu", "cold", "ache", "gout", "ulcer", "asthma"]
 
@@ -283,7 +288,7 @@ def test_implications_about_two_persons_and_two_values_of_each(database: Databas
 
 def test_a_family_in_another_class(database: Database) -> None:
     """The target's class excludes more, the family's tells more: neither is as bad by itself."""
-    table = {"s": 4, "x": 4, "y": 1, "z": 1}, {"s": 24, **{f"v{n}": 1 for n in range(16)}}
+    table = FAMILY
     classes(database, *table)
     point = Asked("privacy_skyline", {"l": 1, "k": 0, "m": 1, "c": 0.82})
     found = check(database, point).achieved["privacy_skyline(s)[l=1, k=0, m=1]"]
@@ -321,6 +326,36 @@ def test_a_class_without_values_violates_and_tells_nothing_of_others(database: D
     ):
         (found,) = check(database, asked).achieved.values()
         assert (found["violating_classes"], found["violating_rows"], found["c_above"]) == (1, 3, None)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Asked("ck_safety", {"c": 1, "k": 1}),
+        Asked("privacy_skyline", {"c": 1, "l": 1, "k": 1, "m": 1}),
+        Asked("privacy_skyline", {"c": 1, "l": 0, "k": 0, "m": 0}),
+    ],
+)
+def test_pitfall_17_null_protects_nobody(database: Database, asked: Asked) -> None:
+    table = {"a": 4, "b": 4, "c": 4, "d": 3}
+    found = []
+    for more in ({}, {None: 1}, {None: 30}):
+        classes(database, {**table, **more})
+        (values,) = check(database, asked).achieved.values()
+        found.append(values["c_above"])
+    assert found == pytest.approx([float(asked.belief([table], None))] * 3, abs=1e-12)
+
+
+@pytest.mark.parametrize("prior", ["any", "uniform", "reference"])
+def test_a_class_of_one_value_tells_it_however_small_the_change(database: Database, prior: str) -> None:
+    """The opposite was believed a little, and is not any more: no factor is enough, but where nothing else can be."""
+    asked = Asked("epsilon_privacy", {"epsilon": 1000, "stubbornness": 3, "prior": prior})
+    classes(database, {"a": 400}, {"a": 3, "b": 3})
+    (found,) = check(database, asked).achieved.values()
+    assert (found["violating_classes"], found["violating_rows"], found["epsilon"]) == (1, 400, None)
+    classes(database, {"a": 400})
+    (found,) = check(database, asked).achieved.values()
+    assert found["epsilon"] == (None if prior == "any" else 1)
 
 
 def test_several_points_and_a_large_k(database: Database) -> None:
@@ -415,6 +450,42 @@ def test_every_node_and_every_search(shared_database: Database, folder: Path, ca
         for algorithm in sorted(STRATEGIES.keys() - {"samarati"} - set(HEURISTICS)):
             outcome = search(algorithm, question, evaluator.ask).run()
             assert (outcome.best and outcome.best.node) == (best and best.node), algorithm
+
+
+@pytest.mark.parametrize(
+    ("asked", "table"),
+    [
+        (Asked("ck_safety", {"c": 0.9, "k": 2}), ACROSS),
+        (Asked("privacy_skyline", {"c": 0.9, "l": 1, "k": 0, "m": 1}), FAMILY),
+        (Asked("privacy_skyline", {"c": 0.9, "l": 1, "k": 1, "m": 1}), FAMILY),
+    ],
+)
+@pytest.mark.parametrize("nodes", [(1, 2), (1, 1)])
+def test_nodes_that_are_judged_together_tell_nothing_of_each_other(
+    asked: Asked, table: Sequence[Histogram], nodes: tuple[int, int]
+) -> None:
+    """Two classes, of two nodes or of one."""
+    rows = [
+        (node, f"class {number}", value, count)
+        for number, (node, histogram) in enumerate(zip(nodes, table, strict=True))
+        for value, count in histogram.items()
+    ]
+    keys = [identifier(name) for name in ("node", "q")]
+    frames = Frames(
+        base=Sql("vectors"), values={"s": Sql("vectors")}, counting="rows", keys=keys, within=keys[:1], facts={"s": ()}
+    )
+    composed = composed_classes(frames, [model_of(parse_requirement(asked.given()))])
+    with duckdb.connect() as connection:
+        connection.execute("CREATE TABLE vectors (node INT, q VARCHAR, value_code VARCHAR, row_count BIGINT)")
+        connection.execute("ALTER TABLE vectors ADD COLUMN reference_share DOUBLE")
+        connection.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?, 0)", rows)
+        found = connection.execute(f"SELECT m0 FROM ({composed}) ORDER BY k1").fetchall()
+    of_nodes = [[other for node, other in zip(nodes, table, strict=True) if node == own] for own in nodes]
+    places = [0, 0] if nodes[0] != nodes[1] else [0, 1]
+    expected = [asked.belief(own, place) for own, place in zip(of_nodes, places, strict=True)]
+    assert [belief for (belief,) in found] == pytest.approx([float(belief) for belief in expected], abs=1e-12)
+    apart = [asked.belief([histogram], 0) for histogram in table]
+    assert (expected != apart) is (nodes[0] == nodes[1])
 
 
 @pytest.mark.parametrize(
