@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -63,11 +64,21 @@ def subjects(names: Sequence[str]) -> Iterator[list[Subject]]:
         yield made
 
 
-def pooled(database: Database, rows: Sequence[Sequence[Any]]) -> tuple[Any, Counter[tuple[Any, ...]]]:
+def spec_for(names: Sequence[str]) -> kanon_sql.Spec:
+    """The spec; with fewer levels where every question takes long."""
+    columns = SPEC["quasi_identifiers"]
+    if "spark" in names:
+        columns = {name: {**column, "minimum_level": 2} for name, column in columns.items()}
+    return kanon_sql.Spec.from_dict({**SPEC, "quasi_identifiers": columns})
+
+
+def pooled(
+    database: Database, spec: kanon_sql.Spec, rows: Sequence[Sequence[Any]]
+) -> tuple[Any, Counter[tuple[Any, ...]]]:
     """The result and the released rows of the table in one place."""
     types = {"integer": "INTEGER", "text": "VARCHAR", "date": "DATE"}
     database.table("people", {name: types[kind] for name, kind in KINDS.items()}, rows)
-    result = kanon_sql.anonymize(database.engine, kanon_sql.Spec.from_dict(SPEC))
+    result = kanon_sql.anonymize(database.engine, spec)
     return result, Counter(database.rows("released"))
 
 
@@ -80,26 +91,28 @@ def released(subject: Subject) -> list[tuple[Any, ...]]:
 
 @pytest.mark.parametrize("names", SETS)
 def test_rows_at_parties_on_different_engines(database: Database, names: Sequence[str]) -> None:
-    expected, rows = pooled(database, ROWS)
+    spec = spec_for(names)
+    expected, rows = pooled(database, spec, ROWS)
     with subjects(names) as made, ExitStack() as opened:
         for number, subject in enumerate(made):
             subject.table("people", KINDS, [row for row in ROWS if row[0] % len(made) == number])
         engines = [opened.enter_context(subject.connect()) for subject in made]
-        result = kanon_sql.anonymize_parties(engines, kanon_sql.Spec.from_dict(SPEC))
+        result = kanon_sql.anonymize_parties(engines, spec)
         assert result.node == expected.node
         assert result.rows["suppressed"] == expected.rows["suppressed"]
-        assert result.rows["suppressed"] > 0
+        assert result.rows["suppressed"] > 0 or "spark" in names
         assert result.classes == expected.classes
         assert result.achieved == expected.achieved
         assert Counter(row for subject in made for row in released(subject)) == rows
-        again = kanon_sql.anonymize_parties(engines, kanon_sql.Spec.from_dict(SPEC))  # in the place of the first
+        again = kanon_sql.anonymize_parties(engines, spec)  # in the place of the first
         assert again.node == expected.node
 
 
 @pytest.mark.parametrize("names", [("postgres", "sqlite", "duckdb"), *SETS[1:]])
 def test_columns_at_parties_on_different_engines(database: Database, names: Sequence[str]) -> None:
     common = [row for row in ROWS if 5 <= row[0] < 85]
-    expected, rows = pooled(database, common)
+    spec = spec_for(names)
+    expected, rows = pooled(database, spec, common)
     divided = [("id", "age"), ("town", "id"), ("id", "seen", "ill")]
     if len(names) == 2:
         divided = [("id", "age", "town"), ("seen", "id", "ill")]
@@ -111,7 +124,6 @@ def test_columns_at_parties_on_different_engines(database: Database, names: Sequ
             kinds = {column: KINDS[column] for column in columns}
             subject.table("people", kinds, [[row[places.index(column)] for column in columns] for row in own])
         engines = [opened.enter_context(subject.connect()) for subject in made]
-        spec = kanon_sql.Spec.from_dict(SPEC)
         for at in range(1, len(made) + 1):
             result = kanon_sql.anonymize_parties(engines, spec, split="vertical", key="id", at=at)
             assert result.node == expected.node
@@ -127,8 +139,19 @@ def test_keyed_hashes_agree(name: str) -> None:
     texts = ("", "a", "Ämter", "€\U0001f600", "it's", "back\\slash", "x" * 200)
     with subject_of(name) as subject, subject.connect() as engine:
         for key in (b"k", bytes(range(32)), b"\xff" * 64):
-            for text in texts:
+            for text in (*texts, *with_zero_bytes(key)):
                 assert hashed(engine, text, key) == hmac.digest(key, text.encode(), "sha256").hex()
+
+
+def with_zero_bytes(key: bytes) -> list[str]:
+    """Texts whose hash, inner or outer, begins or ends with a zero byte, which some engines cut off."""
+    inner = bytes(byte ^ 0x36 for byte in key.ljust(64, b"\0"))
+    found = []
+    for place in (0, -1):
+        numbers = map(str, range(10_000))
+        found.append(next(text for text in numbers if hashlib.sha256(inner + text.encode()).digest()[place] == 0))
+        found.append(next(text for text in numbers if hmac.digest(key, text.encode(), "sha256")[place] == 0))
+    return found
 
 
 def hashed(engine: Engine, text: str, key: bytes) -> str:

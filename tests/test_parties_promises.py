@@ -256,6 +256,18 @@ def test_all_rows_of_a_class_without_enough_values_are_suppressed() -> None:
             assert result.rows["suppressed"] == expected.rows["suppressed"] == (9 if limit == 9 else 0)
 
 
+def test_rows_with_a_null_count_against_the_limit() -> None:
+    rows = [("n0x", "nord-0", "ill", f"key{n:02}") for n in range(6)]
+    engines = [
+        kanon_sql.connect(site_of([*rows, (None, "nord-0", "ill", "key10")])),
+        kanon_sql.connect(site_of([("n0x", None, "ill", "key11"), (None, None, "ill", "key12")])),
+    ]
+    for limit, passed in ((2, False), (3, True)):
+        result = kanon_sql.anonymize_parties(engines, spec(nulls="suppress", suppression={"limit": limit}))
+        assert result.passed is passed
+    assert result.rows == {"source": 9, "released": 6, "suppressed": 3}
+
+
 def test_a_party_gets_back_tokens_of_its_own_alone(engines: list[Engine], spy: Spy) -> None:
     sent_back: list[tuple[str, set[str]]] = []
     load = Workspace.load

@@ -41,7 +41,7 @@ class ClickHouse(Dialect):
     name = "clickhouse"
     sqlglot = "clickhouse"
     backslash = True
-    keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), toString(SHA256(concat(unhex('{inner}'), {text})))))))"
+    keyed = "LOWER(hex(SHA256(concat(unhex('{outer}'), unhex(hex(SHA256(concat(unhex('{inner}'), {text}))))))))"
 
     def __init__(self, *, exchanges: bool = True) -> None:
         self._exchanges = exchanges
