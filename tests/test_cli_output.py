@@ -130,6 +130,10 @@ def test_examples_in_help_run(verb: str, published: Any, clinic: Path) -> None:
             of_its_own = f"{SPEC.replace('visits_release', f'in_{name}')}ledger: {name}\n"
             (clinic / f"{name}.yml").write_text(of_its_own)
             assert run("anonymize", f"{name}.yml", "-d", "clinic.duckdb").exit_code == 0
+    if verb in ("plan", "anonymize"):
+        for name in ("north.duckdb", "south.duckdb"):
+            (clinic / name).write_bytes((directory / "clinic.duckdb").read_bytes())
+        (clinic / "parties.yml").write_text(SPEC.replace("algorithm: incognito", "metric: precision"))
     if verb == "demo":  # it takes seconds, and its other form has a test of its own
         examples = examples[:1]
     if verb == "tabulate":

@@ -130,9 +130,7 @@ def _misfits(spec: CloakSpec, columns: Mapping[str, Column]) -> Sequence[Problem
             )
         if column.kind == "date" and any(width % 86_400 for width in spec.time.widths):
             problems.append(
-                Problem(
-                    f"time: {column.name!r} is a date, and slices of dates are whole days: multiples of 86400 seconds"
-                )
+                Problem(f"time: {column.name!r} is a date, and slices of dates are whole days; give multiples of 86400")
             )
     if spec.k.column is not None and columns[spec.k.column].kind != "integer":
         problems.append(Problem(f"k: {spec.k.column!r} is {columns[spec.k.column].type}; expected whole numbers"))

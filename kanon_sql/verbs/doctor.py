@@ -121,10 +121,13 @@ def doctor(engine: Engine, *, report: Reporter | None = None) -> DoctorResult:
             )
             for name in ("anonymize", "apply", "tabulate")
         ),
-        VerbCheck(
-            "cloak",
-            searches and tables.ok and readable and not engine.ephemeral and engine.scratch.mode != "inline",
-            "scratch tables, tables that outlive the connection, and those of kanon_sql readable",
+        *(
+            VerbCheck(
+                name,
+                searches and tables.ok and readable and not engine.ephemeral and engine.scratch.mode != "inline",
+                "scratch tables, tables that outlive the connection, and those of kanon_sql readable",
+            )
+            for name in ("cloak", "perturb")
         ),
     )
     return DoctorResult(engine.label, engine.dialect.name, engine.version, engine.read_only, checks, verbs)

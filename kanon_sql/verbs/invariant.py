@@ -112,7 +112,9 @@ def invariantly_released(
 def _refuse_options(budget: Budget | None, *, all_minimal: bool, details: bool) -> None:
     """Refuse what is about the nodes of a lattice, or about classes of rows that all are somebody's."""
     if all_minimal:
-        raise UnsupportedError("--all-minimal: with m_invariance labels differ by class, and no levels are searched")
+        raise UnsupportedError(
+            "--all-minimal: with m_invariance labels differ by class, and no levels are searched; leave it out"
+        )
     if details:
         raise UnsupportedError(
             "--report: a report compares the released rows with the source's, and with m_invariance some are nobody's; "

@@ -46,7 +46,7 @@ __all__ = ["anonymize"]
         "kanon-sql anonymize spec.yml -d clinic.duckdb --manifest manifest.json",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --format json -q",
         "kanon-sql anonymize spec.yml -d clinic.duckdb --max-seconds 600",
-        "kanon-sql anonymize spec.yml --party a.duckdb --party b.duckdb --split vertical --key ssn --at 2",
+        "kanon-sql anonymize parties.yml --party north.duckdb --party south.duckdb",
     )
 )
 def anonymize(

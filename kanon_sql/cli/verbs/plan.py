@@ -54,7 +54,7 @@ __all__ = ["plan"]
         "kanon-sql plan spec.yml -d clinic.duckdb --matrix",
         "kanon-sql plan spec.yml -d clinic.duckdb --beside local",
         "kanon-sql plan spec.yml -d clinic.duckdb --max-seconds 30",
-        "kanon-sql plan spec.yml --party north.duckdb --party postgresql://user@host/south",
+        "kanon-sql plan parties.yml --party north.duckdb --party south.duckdb",
     )
 )
 def plan(

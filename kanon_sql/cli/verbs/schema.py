@@ -11,12 +11,8 @@ from kanon_sql.errors import SpecError
 
 __all__ = ["schema"]
 
-_SPECS = {
-    "--table-spec": "TableSpec",
-    "--cloak-spec": "CloakSpec",
-    "--perturb-spec": "PerturbSpec",
-}
-"""The options that ask for the schema of a spec -> the class of :mod:`kanon_sql.spec` that has it."""
+_SPECS = ("--table-spec", "--cloak-spec", "--perturb-spec")
+"""The options that ask for the schema of another spec."""
 
 _RESULTS = {
     "--result": "result_schema",
@@ -63,6 +59,7 @@ def schema(
 
             print_json(getattr(json, _RESULTS[asked[0]])())
         else:
-            from kanon_sql import spec
+            from kanon_sql.spec import CloakSpec, PerturbSpec, Spec, TableSpec
 
-            print_json(getattr(spec, _SPECS[asked[0]] if asked else "Spec").json_schema())
+            kinds = dict(zip(_SPECS, (TableSpec, CloakSpec, PerturbSpec), strict=True))
+            print_json((kinds[asked[0]] if asked else Spec).json_schema())
