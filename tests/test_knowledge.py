@@ -241,7 +241,7 @@ def agrees(result: kanon_sql.Result, asked: Asked, table: Sequence[Histogram], o
 
 
 @given(table=tables(), one=asked(), other=asked())
-@examples(80)
+@examples(60)
 def test_tables_as_they_stand(shared_database: Database, table: list[dict[Any, int]], one: Asked, other: Asked) -> None:
     classes(shared_database, *table)
     original = sum((Counter(histogram) for histogram in table), Counter())
@@ -425,7 +425,7 @@ def suppressed_at(oracle: Oracle, asked: Asked, node: Node) -> int:
 
 
 @given(case=searches(), asked=asked())
-@examples(30)
+@examples(14)
 def test_every_node_and_every_search(shared_database: Database, folder: Path, case: Case, asked: Asked) -> None:
     spec = with_asked(load(shared_database, folder, case), asked)
     oracle, engine = case.problem.oracle(), shared_database.engine
@@ -506,7 +506,7 @@ def test_a_class_that_is_suppressed_tells_nothing_of_others(database: Database, 
 
 
 @given(case=searches(), asked=asked())
-@examples(30)
+@examples(14)
 def test_what_is_released_satisfies(shared_database: Database, folder: Path, case: Case, asked: Asked) -> None:
     """The written table, counted in plain Python, and by check; no release says that no node satisfies."""
     spec = with_asked(load(shared_database, folder, replace(case, style="drop")), asked)
@@ -527,7 +527,7 @@ def test_what_is_released_satisfies(shared_database: Database, folder: Path, cas
 
 
 @given(one=tables(most_classes=1), other=tables(most_classes=1), asked=asked())
-@examples(150)
+@examples(100)
 def test_merging_two_classes_tells_no_more(
     one: list[dict[Any, int]], other: list[dict[Any, int]], asked: Asked
 ) -> None:
