@@ -494,6 +494,26 @@ def test_what_is_not_so_is_not_published(
     assert sorted(database.rows("history"), key=str) == before
 
 
+@pytest.mark.parametrize("label", ["[1, 2]", "<= 0", ">= 7", "0", "not NULL or NULL", "[0, 7]"])
+def test_a_range_that_is_not_true_is_not_published(
+    database: Database, monkeypatch: pytest.MonkeyPatch, label: str
+) -> None:
+    """Also one that would hold the values, and is not what the class says: its ends are looked up."""
+    people(database, {f"p{i}": (i, "941", "ab"[i % 2]) for i in range(8)})
+    run = Workspace.execute
+
+    def spoiled(self: Workspace, name: str, /, **context: Any) -> None:
+        run(self, name, **context)
+        if name == INTERNAL:
+            table = context["target"].parts[-1]
+            database.connection.execute(f'UPDATE "{table}" SET age = ? WHERE class_number = 2', [label])
+
+    monkeypatch.setattr(Workspace, "execute", spoiled)
+    privacy = [{"m_invariance": {"attribute": "disease", "m": 2, "history": "history", "ranges": ["age"]}}]
+    with pytest.raises(VerificationError, match="with true labels"):
+        kanon_sql.anonymize(database.engine, asked(privacy=privacy))
+
+
 def test_persons_whose_class_has_other_values_are_not_published(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
