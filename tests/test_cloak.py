@@ -337,7 +337,10 @@ def test_a_commute_that_two_others_share_on_some_days_only_gives_somebody_away(
     assert ("cloaked" in database.tables()) == result.passed
     if matching:
         assert "commute (1 of 1)" in result.message
-        together = rows + commuting("f", days, 500) + commuting("g", days, 600)
+        together = rows + commuting("f", days, 500)
+        nearly = cloaked(database, together, k=3, time=time, lbqids={"commute": COMMUTE})
+        assert nearly.lbqids["commute"] == {"matching": 2, "exposed": 2, "fewest": 2}
+        together += commuting("g", days, 600)
         shared = cloaked(database, together, k=3, time=time, lbqids={"commute": COMMUTE})
         assert shared.passed
         assert shared.lbqids["commute"] == {"matching": 3, "exposed": 0, "fewest": 3}
