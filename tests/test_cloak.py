@@ -268,6 +268,14 @@ def test_a_request_waits_until_enough_people_were_there(database: Database) -> N
     assert shown(database) == dict.fromkeys((1, 3), ("[0, 8)", "[0, 8)", "[0, 60)"))
 
 
+def test_all_who_were_there_count_whatever_slice_their_own_rows_have(database: Database) -> None:
+    rows = [(1, "a", 0.5, 0.5, 0), (2, "b", 0.5, 0.5, 0), (3, "c", 0.5, 0.5, 70)]
+    time = {"column": "t", "widths": [60, 3600]}
+    assert cloaked(database, rows, time=time, anonymity_set="present").passed
+    minute, hour = ("[0, 1)", "[0, 1)", "[0, 60)"), ("[0, 1)", "[0, 1)", "[0, 3600)")
+    assert shown(database) == {1: minute, 2: minute, 3: hour}
+
+
 def test_a_neighbour_is_tried_before_the_parent(database: Database) -> None:
     """Mokbel et al. (2006): a cell and its horizontal or vertical neighbour are half of their parent."""
     rows = [(1, "a", 0.5, 0.5, 0), (2, "b", 1.5, 0.5, 0), (3, "c", 4.5, 4.5, 0), (4, "d", 4.5, 5.5, 0)]
