@@ -414,10 +414,11 @@ def test_what_happens_on_other_days_does_not_have_to_be_shared(database: Databas
 def test_a_time_before_the_origin_is_outside(database: Database) -> None:
     rows = [(1, "a", 0.5, 0.5, 99), (2, "b", 0.5, 0.5, 99), (3, "a", 0.5, 0.5, 100), (4, "b", 0.5, 0.5, 100)]
     position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "outside": "suppress"}
-    result = cloaked(
-        database, rows, position=position, time={"column": "t", "widths": [60], "origin": 100}, suppression={"limit": 2}
-    )
-    assert result.rows["outside"] == 2
+    options = {"position": position, "time": {"column": "t", "widths": [60], "origin": 100}}
+    refused = cloaked(database, rows, suppression={"limit": 1}, **options)
+    assert "2 rows of 4 would have to be left out, and at most 1 may be" in refused.message
+    result = cloaked(database, rows, suppression={"limit": 2}, **options)
+    assert result.rows == {"source": 4, "released": 2, "suppressed": 2, "outside": 2}
     assert shown(database) == dict.fromkeys((3, 4), ("[0, 1)", "[0, 1)", "[100, 160)"))
 
 
