@@ -268,6 +268,14 @@ def test_a_request_waits_until_enough_people_were_there(database: Database) -> N
     assert shown(database) == dict.fromkeys((1, 3), ("[0, 8)", "[0, 8)", "[0, 60)"))
 
 
+def test_all_who_were_there_count_whatever_slice_their_own_rows_have(database: Database) -> None:
+    rows = [(1, "a", 0.5, 0.5, 0), (2, "b", 0.5, 0.5, 0), (3, "c", 0.5, 0.5, 70)]
+    time = {"column": "t", "widths": [60, 3600]}
+    assert cloaked(database, rows, time=time, anonymity_set="present").passed
+    minute, hour = ("[0, 1)", "[0, 1)", "[0, 60)"), ("[0, 1)", "[0, 1)", "[0, 3600)")
+    assert shown(database) == {1: minute, 2: minute, 3: hour}
+
+
 def test_a_neighbour_is_tried_before_the_parent(database: Database) -> None:
     """Mokbel et al. (2006): a cell and its horizontal or vertical neighbour are half of their parent."""
     rows = [(1, "a", 0.5, 0.5, 0), (2, "b", 1.5, 0.5, 0), (3, "c", 4.5, 4.5, 0), (4, "d", 4.5, 5.5, 0)]
@@ -337,7 +345,10 @@ def test_a_commute_that_two_others_share_on_some_days_only_gives_somebody_away(
     assert ("cloaked" in database.tables()) == result.passed
     if matching:
         assert "commute (1 of 1)" in result.message
-        together = rows + commuting("f", days, 500) + commuting("g", days, 600)
+        together = rows + commuting("f", days, 500)
+        nearly = cloaked(database, together, k=3, time=time, lbqids={"commute": COMMUTE})
+        assert nearly.lbqids["commute"] == {"matching": 2, "exposed": 2, "fewest": 2}
+        together += commuting("g", days, 600)
         shared = cloaked(database, together, k=3, time=time, lbqids={"commute": COMMUTE})
         assert shared.passed
         assert shared.lbqids["commute"] == {"matching": 3, "exposed": 0, "fewest": 3}
@@ -403,10 +414,11 @@ def test_what_happens_on_other_days_does_not_have_to_be_shared(database: Databas
 def test_a_time_before_the_origin_is_outside(database: Database) -> None:
     rows = [(1, "a", 0.5, 0.5, 99), (2, "b", 0.5, 0.5, 99), (3, "a", 0.5, 0.5, 100), (4, "b", 0.5, 0.5, 100)]
     position = {"columns": ["x", "y"], "bounds": [0, 0, 8, 8], "depth": 3, "outside": "suppress"}
-    result = cloaked(
-        database, rows, position=position, time={"column": "t", "widths": [60], "origin": 100}, suppression={"limit": 2}
-    )
-    assert result.rows["outside"] == 2
+    options = {"position": position, "time": {"column": "t", "widths": [60], "origin": 100}}
+    refused = cloaked(database, rows, suppression={"limit": 1}, **options)
+    assert "2 rows of 4 would have to be left out, and at most 1 may be" in refused.message
+    result = cloaked(database, rows, suppression={"limit": 2}, **options)
+    assert result.rows == {"source": 4, "released": 2, "suppressed": 2, "outside": 2}
     assert shown(database) == dict.fromkeys((3, 4), ("[0, 1)", "[0, 1)", "[100, 160)"))
 
 

@@ -30,6 +30,7 @@ CORE = {
     "test_the_same_bound_of_local_recoding_as_duckdb[{}]",
     "test_the_same_table_as_duckdb[persons, several levels-{}]",
     "test_the_same_table_as_duckdb[sums of persons, every rule-{}]",
+    "test_the_same_cells_as_duckdb[degrees and timestamps, a commute-{}]",
     "test_the_same_sample_as_duckdb[levels by the exponential mechanism-{}]",
     "test_the_same_sample_as_duckdb[a top and a value-{}]",
     "test_the_same_steps_as_duckdb[persons drawn, coded-{}]",

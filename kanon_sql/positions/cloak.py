@@ -157,7 +157,8 @@ class _Climb:
 
         Some cell has, since not all of them hold fewer points than the mean.
         """
-        return not self.wishes and grid.most_cells is not None and size >= CROWDED * self.spec.k.k * grid.most_cells
+        k = self.spec.k.k
+        return k is not None and grid.most_cells is not None and size >= CROWDED * k * grid.most_cells
 
     def _release(self, grid: Grid, carried: list[Relation], counted: Sequence[Relation]) -> list[Relation]:
         """Release the cells of a grid that have enough people; returns the points that are left."""

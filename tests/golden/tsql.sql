@@ -1722,11 +1722,22 @@ SELECT [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [
 INTO [kanon_scratch].[kanon_run_labels]
 FROM [kanon_scratch].[kanon_run_edges] AS [cells] JOIN [kanon_scratch].[kanon_run_times] AS [starts] ON [cells].[t_from] = [starts].[t] JOIN [kanon_scratch].[kanon_run_times] AS [finishes] ON [cells].[t_to] = [finishes].[t];
 
--- «positions/examined 1»
+-- engines/scratch/record
+INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_classes"]', N'(the time)');
+
+-- «positions/classes 1»
 (CASE WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] AND [labels].[t_from] <= [assigned].[t_units] AND [assigned].[t_units] < [labels].[t_to] THEN 0 ELSE 1 END)
 
+-- «positions/classes 2»
+FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] GROUP BY [assigned].[grid], [assigned].[cell]
+
+-- positions/classes
+SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM«positions/classes 1» AS [astray]
+INTO [kanon_scratch].[kanon_run_classes]
+«positions/classes 2»;
+
 -- positions/examined
-SELECT COALESCE(SUM([class_rows]), 0) AS [class_rows], COUNT_BIG(*) AS [class_count], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM([astray]), 0) AS [astray_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0] WHERE [grid] IS NULL) AS [left_out_rows] FROM (SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM«positions/examined 1» AS [astray] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] WHERE NOT [assigned].[grid] IS NULL GROUP BY [assigned].[grid], [assigned].[cell]) AS [classes];
+SELECT COALESCE(SUM(CASE WHEN NOT [grid] IS NULL THEN [class_rows] END), 0) AS [class_rows], SUM(CASE WHEN NOT [grid] IS NULL THEN 1 ELSE 0 END) AS [class_count], MIN(CASE WHEN NOT [grid] IS NULL THEN [people] END) AS [fewest_people], COALESCE(SUM(CASE WHEN NOT [grid] IS NULL AND [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM(CASE WHEN NOT [grid] IS NULL THEN [astray] END), 0) AS [astray_rows], COALESCE(SUM(CASE WHEN [grid] IS NULL THEN [class_rows] END), 0) AS [left_out_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned]) AS [all_rows] FROM [kanon_scratch].[kanon_run_classes] AS [classes];
 
 -- engines/scratch/record
 INSERT INTO [kanon_scratch].[kanon_sql_scratch] VALUES (N'run', N'["kanon_scratch", "kanon_run_histories"]', N'(the time)');
@@ -1775,7 +1786,7 @@ INTO [kanon_scratch].[kanon_run_lbqid0_requests]
 SELECT COUNT_BIG(*) AS [matching], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [exposed] FROM (SELECT [who] AS [who], MAX([needed]) AS [needed], COUNT_BIG(*) AS [people] FROM (SELECT [requests].[who] AS [who], [histories].[who] AS [other], [sizes].[needed] AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [requests] JOIN (SELECT [who] AS [who], COUNT_BIG(*) AS [cell_count], 3 AS [needed] FROM [kanon_scratch].[kanon_run_lbqid0_requests] AS [own] GROUP BY [who]) AS [sizes] ON [requests].[who] = [sizes].[who] JOIN [kanon_scratch].[kanon_run_histories] AS [histories] ON [requests].[grid] = [histories].[grid] AND [requests].[cell] = [histories].[cell] GROUP BY [requests].[who], [histories].[who], [sizes].[needed], [sizes].[cell_count] HAVING COUNT_BIG(*) = [sizes].[cell_count]) AS [pairs] GROUP BY [who]) AS [counted];
 
 -- positions/levels
-SELECT [grid], COUNT_BIG(DISTINCT [cell]) AS [cell_count], COUNT_BIG(*) AS [row_count] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [grid] IS NULL GROUP BY [grid];
+SELECT [grid], COUNT_BIG(*) AS [cell_count], SUM([class_rows]) AS [row_count] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE NOT [grid] IS NULL GROUP BY [grid];
 
 -- positions/release
 SELECT [labels].[x_label] AS [age], [assigned].[kept0] AS [sex]
@@ -1783,7 +1794,7 @@ INTO [clinic].[kanon_run_release]
 FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] ORDER BY NEWID();
 
 -- positions/differing
-SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT [age], 1 AS [written], 0 AS [examined], 0 AS [label_count] FROM [clinic].[kanon_run_release] AS [released] UNION ALL SELECT [labels].[x_label], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN (SELECT [grid] AS [grid], [cell] AS [cell], COUNT_BIG(*) AS [class_rows] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [grid] IS NULL GROUP BY [grid], [cell]) AS [classes] ON [labels].[grid] = [classes].[grid] AND [labels].[cell] = [classes].[cell]) AS [both_sides] GROUP BY [age]) AS [compared];
+SELECT COALESCE(SUM(CASE WHEN [written] = [examined] THEN 0 ELSE 1 END), 0) AS [differing], COALESCE(SUM(CASE WHEN [label_count] > 1 THEN 1 ELSE 0 END), 0) AS [ambiguous] FROM (SELECT [age] AS [age], SUM([written]) AS [written], SUM([examined]) AS [examined], SUM([label_count]) AS [label_count] FROM (SELECT [age], 1 AS [written], 0 AS [examined], 0 AS [label_count] FROM [clinic].[kanon_run_release] AS [released] UNION ALL SELECT [labels].[x_label], 0 AS [written], COALESCE([classes].[class_rows], 0) AS [examined], 1 AS [label_count] FROM [kanon_scratch].[kanon_run_labels] AS [labels] LEFT JOIN [kanon_scratch].[kanon_run_classes] AS [classes] ON [labels].[grid] = [classes].[grid] AND [labels].[cell] = [classes].[cell]) AS [both_sides] GROUP BY [age]) AS [compared];
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lbqid0_requests];
@@ -1799,6 +1810,9 @@ DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_lbqid0_events];
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_histories];
+
+-- engines/scratch/drop
+DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_classes];
 
 -- engines/scratch/drop
 DROP TABLE IF EXISTS [kanon_scratch].[kanon_run_labels];
@@ -1919,8 +1933,10 @@ SELECT [points].[who], [points].[wish], [points].[kept0], [points].[x_units], [p
 INTO [kanon_scratch].[kanon_run_assigned0]
 FROM «positions/points 4» AS [points] LEFT JOIN [kanon_scratch].[kanon_run_cells2] AS [grid1] ON CAST([points].[position_key] & 2305843009213693951 AS BIGINT) = [grid1].[cell] AND [points].[wish] <= [grid1].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells4] AS [grid2] ON CAST([points].[position_key] & 576460752303423487 AS BIGINT) = [grid2].[cell] AND [points].[wish] <= [grid2].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells7] AS [grid3] ON CAST([points].[position_key] & 2305843009213693920 AS BIGINT) = [grid3].[cell] AND [points].[wish] <= [grid3].[most] LEFT JOIN [kanon_scratch].[kanon_run_cells9] AS [grid4] ON CAST([points].[position_key] & 576460752303423456 AS BIGINT) = [grid4].[cell] AND [points].[wish] <= [grid4].[most];
 
--- positions/examined
-SELECT COALESCE(SUM([class_rows]), 0) AS [class_rows], COUNT_BIG(*) AS [class_count], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM([astray]), 0) AS [astray_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0] WHERE [grid] IS NULL) AS [left_out_rows] FROM (SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], MAX([assigned].[wish]) AS [needed], SUM«positions/examined 1» AS [astray] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] WHERE NOT [assigned].[grid] IS NULL GROUP BY [assigned].[grid], [assigned].[cell]) AS [classes];
+-- positions/classes
+SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], MAX([assigned].[wish]) AS [needed], SUM«positions/classes 1» AS [astray]
+INTO [kanon_scratch].[kanon_run_classes]
+«positions/classes 2»;
 
 -- positions/events
 SELECT [who], [day_number], [t], [element0], [element1], [grid], [cell], [wish]
@@ -1986,14 +2002,16 @@ SELECT [cells].[grid] AS [grid], [cells].[cell] AS [cell], [cells].[x_from] AS [
 INTO [kanon_scratch].[kanon_run_labels]
 FROM [kanon_scratch].[kanon_run_edges] AS [cells];
 
--- positions/examined
-SELECT COALESCE(SUM([class_rows]), 0) AS [class_rows], COUNT_BIG(*) AS [class_count], MIN([people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [people] < [needed] THEN 1 ELSE 0 END), 0) AS [small_classes], COALESCE(SUM([astray]), 0) AS [astray_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0]) AS [all_rows], (SELECT COUNT_BIG(*) FROM [kanon_scratch].[kanon_run_assigned0] WHERE [grid] IS NULL) AS [left_out_rows] FROM (SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM(CASE WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] THEN 0 ELSE 1 END) AS [astray] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] LEFT JOIN [kanon_scratch].[kanon_run_labels] AS [labels] ON [assigned].[grid] = [labels].[grid] AND [assigned].[cell] = [labels].[cell] WHERE NOT [assigned].[grid] IS NULL GROUP BY [assigned].[grid], [assigned].[cell]) AS [classes];
+-- positions/classes
+SELECT [assigned].[grid] AS [grid], [assigned].[cell] AS [cell], COUNT_BIG(*) AS [class_rows], COUNT_BIG(DISTINCT [assigned].[who]) AS [people], 3 AS [needed], SUM(CASE WHEN [labels].[x_from] <= [assigned].[x_units] AND [assigned].[x_units] < [labels].[x_to] AND [labels].[y_from] <= [assigned].[y_units] AND [assigned].[y_units] < [labels].[y_to] THEN 0 ELSE 1 END) AS [astray]
+INTO [kanon_scratch].[kanon_run_classes]
+«positions/classes 2»;
 
 -- positions/present
-SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], 3 AS [needed] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [grid] = 1 GROUP BY [cell]) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 3 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
+SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], [needed] AS [needed] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE [grid] = 1) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 3 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
 
 -- positions/present
-SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], 3 AS [needed] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE [grid] = 2 GROUP BY [cell]) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 0 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
+SELECT COUNT_BIG(*) AS [cell_count], MIN([counted].[people]) AS [fewest_people], COALESCE(SUM(CASE WHEN [counted].[people] IS NULL OR [counted].[people] < [used].[needed] THEN 1 ELSE 0 END), 0) AS [small_cells] FROM (SELECT [cell] AS [cell], [needed] AS [needed] FROM [kanon_scratch].[kanon_run_classes] AS [classes] WHERE [grid] = 2) AS [used] LEFT JOIN (SELECT [cell] AS [cell], COUNT_BIG(DISTINCT [who]) AS [people] FROM (SELECT CAST([position_key] & 0 AS BIGINT) AS [cell], [who] AS [who] FROM [kanon_scratch].[kanon_run_assigned0] AS [assigned] WHERE NOT [position_key] IS NULL) AS [everyone] GROUP BY [cell]) AS [counted] ON [used].[cell] = [counted].[cell];
 
 -- frequency/raw
 SELECT [kanon_source].[weight] AS [q0], CAST([kanon_source].[sex] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [q1], [kanon_source].[seen] AS [q2], CAST([kanon_source].[dx] AS NVARCHAR(MAX)) COLLATE Latin1_General_BIN2 AS [v0], [kanon_source].[person] AS [unit], COUNT_BIG(*) AS [row_count]
