@@ -143,7 +143,7 @@ PROBLEMS = problems(models=False, units=False, max_nodes=24).filter(usable)
     diversity=st.sampled_from([None, 2, 3]),
     seed=st.integers(0, 1_000),
 )
-@examples(7)
+@examples(4)
 def test_parts_are_the_release_of_all_rows(
     folder: Path,
     problem: RandomProblem,
@@ -190,7 +190,7 @@ def test_parts_are_the_release_of_all_rows(
     diversity=st.sampled_from([None, 2, 3]),
     seed=st.integers(0, 1_000),
 )
-@examples(7)
+@examples(4)
 def test_the_joined_release_is_that_of_the_joined_table(
     folder: Path, problem: RandomProblem, algorithm: str, metric: str, diversity: int | None, seed: int
 ) -> None:
