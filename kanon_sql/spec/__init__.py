@@ -33,6 +33,7 @@ from kanon_sql.spec.model import Spec
 from kanon_sql.spec.names import format_table_name, parse_table_name
 from kanon_sql.spec.origin import Origin
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
+from kanon_sql.spec.prices import NoAttackRequirement, Prices
 from kanon_sql.spec.recoding import MOST_DIGITS, Aggregate, RecodingOptions, parse_recoding
 from kanon_sql.spec.recoding_faults import recoding_faults
 from kanon_sql.spec.redact import redact_sql, sha256
@@ -63,10 +64,12 @@ __all__ = [
     "KKAnonymityRequirement",
     "KMapRequirement",
     "LDiversityRequirement",
+    "NoAttackRequirement",
     "Origin",
     "PSensitiveRequirement",
     "PopulationUniquenessRequirement",
     "PrefixHierarchy",
+    "Prices",
     "QuasiIdentifier",
     "RecodingOptions",
     "Requirement",

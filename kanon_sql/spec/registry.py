@@ -15,6 +15,7 @@ from kanon_sql.spec.disclosure import (
     PSensitiveRequirement,
 )
 from kanon_sql.spec.population import DeltaPresenceRequirement, KMapRequirement
+from kanon_sql.spec.prices import NoAttackRequirement
 from kanon_sql.spec.requirement import Requirement
 from kanon_sql.spec.requirements import KAnonymityRequirement, LDiversityRequirement, TClosenessRequirement
 from kanon_sql.spec.risk import RiskRequirement
@@ -38,6 +39,7 @@ _REQUIREMENTS: dict[str, type[Requirement]] = {
         RiskRequirement,
         KKAnonymityRequirement,
         PopulationUniquenessRequirement,
+        NoAttackRequirement,
         DifferentialPrivacyRequirement,
     )
 }
