@@ -15,8 +15,8 @@ from conftest import Database
 from hypothesis import event, given
 from hypothesis import strategies as st
 from literature import adult_dir
-from model_oracle import Node, class_size
-from oracle import Oracle, classes, leaf_counts
+from model_oracle import Node, class_size, classes
+from oracle import Oracle, leaf_counts
 from oracle_cases import cases, load
 from strategies import examples
 
@@ -80,11 +80,16 @@ def test_every_node_and_every_search(
         evaluator = found.evaluator
         nodes = list(product(*(range(height + 1) for height in evaluator.heights)))
         fine = []
-        for verdict in evaluator.verdicts(nodes, evaluator.metric):
+        verdicts = evaluator.verdicts(nodes, evaluator.metric)
+        for low, high in product(verdicts, repeat=2):
+            if all(one <= other for one, other in zip(low.node, high.node, strict=True)):
+                assert low.floor is not None
+                assert low.floor <= (high.metric or 0) + 1e-6, "no generalization is below a node's floor"
+        for verdict in verdicts:
             suppressed, earned = payout(oracle, verdict.node, prices)
             assert verdict.metric == pytest.approx(rows * prices["benefit"] - earned, abs=1e-6), verdict.node
             assert verdict.suppressed == suppressed
-            fine += [verdict.metric] if verdict.satisfied else []
+            fine += [verdict.metric] if verdict.satisfied and verdict.metric is not None else []
         event(f"satisfied {bool(fine)}, counting {found.sets.counting}")
         best = found.outcome.best
         limited = any(c.minimum_level or c.maximum_level is not None for c in spec.quasi_identifiers.values())
@@ -92,6 +97,16 @@ def test_every_node_and_every_search(
         if best is not None and not limited:
             assert found.outcome.proven
             assert best.metric == pytest.approx(min(fine), abs=1e-6)
+
+
+@pytest.mark.parametrize(("gain", "lost"), [(9, 0), (9.1, 3 * 30 / 3)])
+def test_an_attack_that_breaks_even_is_not_tried(database: Database, gain: float, lost: float) -> None:
+    """Three rows as they are: all of the benefit, and the loss of one record where gain / 3 is more than the cost."""
+    database.table("people", ["q"], [["x"]] * 3)
+    prices = {"benefit": 10, "loss": 30, "gain": gain, "cost": 3}
+    spec = spec_of([{"k_anonymity": 1}], search={"metric": "publisher_payout", "prices": prices})
+    result = kanon_sql.plan(database.engine, spec, beside=None)
+    assert result.metrics["publisher_payout"] == pytest.approx(lost)
 
 
 @pytest.mark.parametrize(
